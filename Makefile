@@ -1,0 +1,42 @@
+# make demo: the whole experiment at the size of a laptop.  make test, make lint: the checks.
+# Each first makes the environment, in .venv and only once.
+
+PYTHON ?= python3
+CORES ?= $(shell nproc)
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
+DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
+
+.PHONY: demo test lint
+.DELETE_ON_ERROR:
+
+# Without a GPU `gpu` counts nothing, so as many models are trained at once as there are cores.
+demo: .venv/made
+	@$(DEMO) --resources gpu=$(CORES) network=1
+	@$(MAKE) --no-print-directory results/demo/report.html
+	@echo
+	@cat results/demo/table1.md
+	@echo
+	@echo "Tables:  results/demo/table1.md table2.md table3.md selection.csv coverage.csv"
+	@echo "Figures: results/demo/figure1.pdf figure2.pdf figure3.pdf, and as .svg and .png"
+	@echo "Report:  results/demo/report.html"
+
+results/demo/report.html: $(DEMO_RESULTS)
+	@$(DEMO) --report $@
+
+test: .venv/made
+	python -m pytest
+
+lint: .venv/made
+	ruff check .
+	ruff format --check .
+	mypy
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+
+.venv/made: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --requirement requirements.txt
+	@touch $@

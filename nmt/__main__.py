@@ -1,0 +1,69 @@
+"""`python -m nmt STEP ...`: one step of the reproduction."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib
+import os
+import sys
+
+from nmt.files import UserError
+
+STEPS = {
+    "mirror": "nmt.corpora.mirror",
+    "fetch": "nmt.corpora.fetch",
+    "extract": "nmt.corpora.extract",
+    "tokenize": "nmt.corpora.tokenize",
+    "lmplz": "nmt.corpora.lmplz",
+    "select": "nmt.corpora.select",
+    "shortlist": "nmt.corpora.shortlist",
+    "binarize": "nmt.corpora.binarize",
+    "train": "nmt.training.train",
+    "nll": "nmt.training.nll",
+    "translate": "nmt.search.translate",
+    "score": "nmt.evaluation.score",
+    "table1": "nmt.evaluation.table1",
+    "table2": "nmt.evaluation.table2",
+    "table3": "nmt.evaluation.table3",
+    "lengths": "nmt.evaluation.lengths",
+    "samples": "nmt.evaluation.samples",
+    "figure1": "nmt.evaluation.figure1",
+    "figure2": "nmt.evaluation.figure2",
+    "figure3": "nmt.evaluation.figure3",
+}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one step; return its exit code: 0 done, 1 a mistake said in one line, 130 interrupted."""
+    words = sys.argv[1:] if words is None else words
+    outer = argparse.ArgumentParser(prog="python -m nmt", description=__doc__)
+    outer.add_argument("step", choices=STEPS, metavar="STEP", help=", ".join(STEPS))
+    step = outer.parse_args(words[:1]).step
+    module = importlib.import_module(STEPS[step])
+    parser = argparse.ArgumentParser(
+        prog=f"python -m nmt {step}", description=(module.__doc__ or "").split("\n\n")[0]
+    )
+    module.add_arguments(parser)
+    arguments = parser.parse_args(words[1:])
+    try:
+        module.run(arguments)
+    except UserError as error:
+        print(f"nmt {step}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        where = error.filename or "the disk of the output"
+        print(f"nmt {step}: {where}: no space left; nothing was changed, free some and repeat", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+"""The configuration of an experiment: typed, strict, and resolved into model variants.
+
+`load` takes the merged mapping that Snakemake hands over and returns a `Config`, or raises `UserError` in one
+line that names the key and what is expected there. A variant is defaults <- prototype <- its own settings.
+Only the standard library is needed, so that the Snakefile can afford to import this module at every start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+from nmt.files import UserError
+from nmt.settings import (
+    build,
+    checked,
+    checks,
+    either,
+    fraction,
+    identifier,
+    integer,
+    names,
+    optional,
+    section,
+    text,
+    unknown,
+)
+from nmt.variant import Variant
+
+
+@dataclass(frozen=True)
+class Languages:
+    """Language codes, as sacremoses knows them and as files end."""
+
+    source: Annotated[str, text("[a-z]{2,3}", "a language code as en")]
+    target: Annotated[str, text("[a-z]{2,3}", "a language code as fr")]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The built-in language, used where `mirror` is `generated`."""
+
+    pairs: Annotated[int, integer(100)] = 120_000
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """Names of the registry's corpora, by use."""
+
+    train: Annotated[tuple[str, ...], names(1)]
+    in_domain: Annotated[tuple[str, ...], names(1)]
+    development: Annotated[tuple[str, ...], names(1)]
+    test: Annotated[tuple[str, ...], names(1)]
+
+
+@dataclass(frozen=True)
+class Select:
+    """Data selection: how many source words are kept (0: all), by language models of which order."""
+
+    words: Annotated[int, integer(0)]
+    order: Annotated[int, integer(2)] = 4
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """How many symbols each side knows, UNK among them."""
+
+    size: Annotated[int, integer(2)] = 30_000
+
+
+@dataclass(frozen=True)
+class Translate:
+    """Beam search."""
+
+    beam: Annotated[int, integer(1)] = 12
+    batch: Annotated[int, integer(1)] = 32
+    minimum_length_ratio: Annotated[float, fraction()] = 0.5
+
+
+@dataclass(frozen=True)
+class Table2:
+    """How many training pairs stand for the training set."""
+
+    train_sample: Annotated[int, integer(1)] = 10_000
+
+
+@dataclass(frozen=True)
+class Table3:
+    """Translations of long sentences, two models side by side."""
+
+    models: Annotated[tuple[str, ...], names(2)]
+    sentences: Annotated[int, integer(1)] = 3
+    minimum_words: Annotated[int, integer(1)] = 30
+
+
+@dataclass(frozen=True)
+class Figure2:
+    """BLEU by length: a curve for every variant but those left out."""
+
+    leave_out: Annotated[tuple[str, ...], names()] = ()
+    bin_width: Annotated[int, integer(1)] = 10
+
+
+@dataclass(frozen=True)
+class Figure3:
+    """Alignments of one model; `chosen` is the line of panel (a), counted from 1, or auto."""
+
+    model: Annotated[str, identifier()]
+    chosen: Annotated[int | str, either("auto", integer(1))] = "auto"
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads of the steps that use several."""
+
+    tokenize: Annotated[int, integer(1)] = 4
+    select: Annotated[int, integer(1)] = 4
+    train: Annotated[int, integer(1)] = 4
+    translate: Annotated[int, integer(1)] = 4
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole experiment, every variant resolved."""
+
+    experiment: Annotated[str, identifier()]
+    results: Annotated[str, text(r"[^\s\n]*[^\s/\n]", "a folder, without a slash at its end")]
+    seed: Annotated[int, integer(0)]
+    languages: Languages
+    mirror: Annotated[str | None, optional(text())]
+    registry: Annotated[str, text()]
+    corpora: Corpora
+    select: Select
+    shortlist: Shortlist
+    translate: Translate
+    table2: Table2
+    table3: Table3
+    figure2: Figure2
+    figure3: Figure3
+    threads: Threads
+    generated: Generated
+    variants: dict[str, Variant]
+
+
+def _resolve(mapping: Mapping[str, Any], seed: int) -> dict[str, Variant]:
+    """Every variant: defaults <- prototype <- its own settings."""
+    own = [one.name for one in fields(Variant) if one.name != "name"]
+    defaults = _known(mapping.get("defaults", {}), own, "config: defaults")
+    prototypes = {
+        prototype: _known(settings, own, f"config: prototypes.{prototype}")
+        for prototype, settings in section(mapping.get("prototypes", {}), "config: prototypes").items()
+    }
+    variants = {}
+    for variant, settings in section(mapping.get("variants", {}), "config: variants").items():
+        where = f"config: variants.{variant}"
+        given = dict(_known(settings, [*own, "prototype"], where))
+        prototype = given.pop("prototype", None)
+        if prototype not in prototypes:
+            raise unknown(prototype, prototypes, f"{where}.prototype", "prototype")
+        merged = {"seed": seed, "label": variant, **defaults, **prototypes[prototype], **given}
+        variants[variant] = build(Variant, {"name": variant, **merged}, where)
+    if not variants:
+        raise UserError("config: variants is empty; name one model or more")
+    return variants
+
+
+def _known(settings: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
+    """The section `settings`, all of whose keys are known."""
+    for key in section(settings, where):
+        if key not in known:
+            raise unknown(key, known, where)
+    return settings
+
+
+_SHAPE = (
+    "context",
+    "embedding",
+    "hidden",
+    "alignment",
+    "maxout",
+    "output_rank",
+    "decoder_order",
+    "embedding_bias",
+)
+
+
+def _check_variants(variants: Mapping[str, Variant]) -> None:
+    """Labels differ; what a variant continues exists, has the same layers and leads to a fresh start."""
+    labels: dict[str, str] = {}
+    for variant in variants.values():
+        if labels.setdefault(variant.label, variant.name) != variant.name:
+            raise UserError(
+                f"config: variants.{variant.name}.label: {variant.label} is taken by {labels[variant.label]}"
+            )
+        if variant.continues is None:
+            continue
+        where = f"config: variants.{variant.name}.continues"
+        if variant.continues not in variants:
+            raise unknown(variant.continues, variants, where, "variant")
+        before = variants[variant.continues]
+        for key in _SHAPE:
+            if getattr(before, key) != getattr(variant, key):
+                raise UserError(
+                    f"{where}: {before.name} has another {key}; both must be the same to go on from it"
+                )
+        seen = [variant.name]
+        step: Variant | None = variant
+        while step is not None and step.continues is not None:
+            seen.append(step.continues)
+            if seen[-1] in seen[:-1]:
+                raise UserError(f"{where}: a circle, {' -> '.join(seen)}; one of them must start afresh")
+            step = variants.get(step.continues)
+
+
+def _check_uses(config: Config) -> None:
+    """Tables and figures name variants that exist."""
+    uses = [("table3.models", one) for one in config.table3.models]
+    uses += [("figure2.leave_out", one) for one in config.figure2.leave_out]
+    uses.append(("figure3.model", config.figure3.model))
+    for where, one in uses:
+        if one not in config.variants:
+            raise unknown(one, config.variants, f"config: {where}", "variant")
+    if len(config.table3.models) != 2:
+        raise UserError("config: table3.models: expected two variants")
+    if config.variants[config.figure3.model].context == "fixed":
+        raise UserError(
+            f"config: figure3.model: {config.figure3.model} has no alignments; name a variant with attention"
+        )
+
+
+def load(mapping: Mapping[str, Any]) -> Config:
+    """The typed configuration; UserError where a key is unknown, missing or out of range."""
+    types = get_type_hints(Config)
+    every = [*types, "defaults", "prototypes"]
+    for key in section(mapping, "config"):
+        if key not in every:
+            raise unknown(key, every, "config")
+    given: dict[str, Any] = {}
+    for key, check in checks(Config).items():
+        if key not in mapping:
+            raise UserError(f"config: {key} is missing; expected {check.expected}")
+        given[key] = checked(mapping[key], check, f"config: {key}")
+    for key, kind in types.items():
+        if isinstance(kind, type) and is_dataclass(kind):
+            given[key] = build(kind, mapping.get(key, {}), f"config: {key}")
+    config = Config(**given, variants=_resolve(mapping, given["seed"]))
+    _check_variants(config.variants)
+    _check_uses(config)
+    return config
+
+
+def check_corpora(config: Config, known: Iterable[str]) -> None:
+    """UserError where a named corpus is not in the registry, or a test set is also trained on."""
+    known = list(known)
+    for use, chosen in asdict(config.corpora).items():
+        for corpus in chosen:
+            if corpus not in known:
+                raise unknown(corpus, known, f"config: corpora.{use}", f"corpus ({config.registry})")
+    for corpus in config.corpora.test:
+        if corpus in config.corpora.train + config.corpora.in_domain + config.corpora.development:
+            raise UserError(
+                f"config: corpora.test: {corpus} is also used in training; take it out of one of them"
+            )

@@ -1,0 +1,1 @@
+"""From archives to shuffled ids: fetch, extract, tokenize, select, shortlist, binarize."""

@@ -1,0 +1,195 @@
+"""Extract the two sides of one corpus from their archives to line-aligned UTF-8 text.
+
+Reads tar files (also gzip or xz), gzip, xz and plain text, told apart by their content, and streams the wanted members
+without unpacking the rest. SGML members give the text of their segments. Lines end at newline alone; carriage returns
+before it, a byte order mark and NULs are removed, other control and separator characters stay inside their line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import html
+import io
+import lzma
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+
+from nmt.corpora.progress import Progress
+from nmt.files import UserError, atomic, warn
+
+BLOCK = 1 << 20
+LINES_BETWEEN_SIGNS = 10_000
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8
+SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
+SEGMENT_START = re.compile(r"<seg\b", re.IGNORECASE)
+ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
+SGML_SPACE = re.compile(r"[ \t\r\n]+")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", required=True, help="the corpus, for messages")
+    parser.add_argument("--archives", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
+    parser.add_argument(
+        "--members", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="'' for the file itself"
+    )
+    parser.add_argument("--expected-pairs", type=int, help="warn where there are more or fewer")
+    parser.add_argument("--outputs", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    source, target = arguments.archives
+    source_member, target_member = arguments.members
+    extract(
+        arguments.name,
+        (source, target),
+        (source_member, target_member),
+        (arguments.outputs[0], arguments.outputs[1]),
+        arguments.expected_pairs,
+    )
+
+
+def extract(
+    name: str,
+    archives: tuple[Path, Path],
+    members: tuple[str, str],
+    outputs: tuple[Path, Path],
+    expected_pairs: int | None = None,
+) -> int:
+    """Write both sides of corpus `name`, source first, to `outputs`, and return the number of pairs.
+
+    Raises UserError, and writes neither side, where an archive is missing, damaged or without the member, where a side
+    is empty or too much of it is not UTF-8, and where the sides differ in their number of lines.
+    """
+    with atomic(outputs[0]) as source, atomic(outputs[1]) as target:
+        if archives[0] == archives[1]:
+            lines = _extract_from(archives[0], {members[0]: source, members[1]: target}, name)
+            counts = lines[members[0]], lines[members[1]]
+        else:
+            counts = (
+                _extract_from(archives[0], {members[0]: source}, name)[members[0]],
+                _extract_from(archives[1], {members[1]: target}, name)[members[1]],
+            )
+        if counts[0] != counts[1]:
+            raise UserError(
+                f"{name}: {counts[0]} lines in {_place(archives[0], members[0])} but {counts[1]} in "
+                f"{_place(archives[1], members[1])}; the sides must be aligned line by line"
+            )
+    if expected_pairs is not None and counts[0] != expected_pairs:
+        warn(f"{name}: {counts[0]} pairs where the registry expects {expected_pairs}")
+    return counts[0]
+
+
+def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str, int]:
+    """Write each wanted member of `archive` to its path, in one pass; return their numbers of lines."""
+    with _readable(archive) as stream:
+        if "" in wanted:
+            if stream.peek(512)[257:262] == b"ustar":
+                raise UserError(f"{archive}: is a tar archive; name the members of {name} in the registry")
+            return {"": _write(stream, wanted[""], archive.name, str(archive))}
+        found: dict[str, int] = {}
+        passed: list[str] = []
+        with tarfile.open(fileobj=stream, mode="r|") as tar:
+            for entry in tar:
+                member = entry.name.removeprefix("./")
+                if member not in wanted or member in found:
+                    passed.append(member)
+                    continue
+                content = tar.extractfile(entry) if entry.isfile() else None
+                if not isinstance(content, io.BufferedReader):
+                    raise UserError(
+                        f"{archive}: {member} is not a regular file; correct the member in the registry"
+                    )
+                place = _place(archive, member)
+                with content:
+                    found[member] = _write(_decompressed(content), wanted[member], member, place)
+                if len(found) == len(wanted):
+                    return found
+    missing = next(member for member in wanted if member not in found)
+    near = get_close_matches(missing, passed, 3, 0.0)
+    hint = f"nearest are {', '.join(near)}" if near else "it holds no other file"
+    raise UserError(f"{archive}: no member {missing}; {hint}; correct {name} in the registry")
+
+
+@contextmanager
+def _readable(archive: Path) -> Iterator[io.BufferedReader]:
+    """The file's content, decompressed; damage found while it is read becomes a UserError."""
+    try:
+        with open(archive, "rb") as file:
+            yield _decompressed(file)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        if error.filename != str(archive):
+            raise
+        raise UserError(f"{archive}: {error.strerror}; fetch it first") from None
+    except tarfile.ReadError as error:
+        raise UserError(
+            f"{archive}: not a whole tar archive ({error}); remove it and fetch it again"
+        ) from None
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError) as error:
+        raise UserError(f"{archive}: truncated or damaged ({error}); remove it and fetch it again") from None
+
+
+def _decompressed(file: io.BufferedReader) -> io.BufferedReader:
+    start = file.peek(len(XZ))
+    if start.startswith(GZIP):
+        return io.BufferedReader(gzip.GzipFile(fileobj=file), BLOCK)
+    if start.startswith(XZ):
+        return io.BufferedReader(lzma.LZMAFile(file), BLOCK)
+    return file
+
+
+def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> int:
+    """Write the lines of one side, or the segments where `name` is an SGML file's; return how many there are."""
+    lines = _lines(stream, place)
+    if re.search(r"\.sgml?(\.gz|\.xz)?$", name, re.IGNORECASE):
+        lines = iter(_segments("\n".join(lines), place))
+    count = 0
+    with Progress(f"extract {name}", None, "lines") as progress:
+        with open(output, "w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line)
+                file.write("\n")
+                count += 1
+                if count % LINES_BETWEEN_SIGNS == 0:
+                    progress.update(LINES_BETWEEN_SIGNS)
+        progress.update(count % LINES_BETWEEN_SIGNS)
+    if count == 0:
+        raise UserError(f"{place}: empty; nothing to extract")
+    return count
+
+
+def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
+    invalid = number = 0
+    for number, raw in enumerate(stream, 1):
+        if number == 1:
+            raw = raw.removeprefix(BYTE_ORDER_MARK)
+        raw = raw.removesuffix(b"\n").rstrip(b"\r").replace(b"\0", b" ")
+        try:
+            yield raw.decode("utf-8")
+        except UnicodeDecodeError:
+            invalid += 1
+            yield raw.decode("utf-8", errors="replace")
+    if invalid > INVALID_ALLOWED * number:
+        raise UserError(f"{place}: {invalid} of {number} lines are not UTF-8; convert the file to UTF-8")
+    if invalid:
+        warn(f"{place}: {invalid} of {number} lines are not UTF-8; the broken bytes became U+FFFD")
+
+
+def _segments(text: str, place: str) -> list[str]:
+    """The text of each <seg> in order, entities resolved and white space collapsed."""
+    segments = SEGMENT.findall(text)
+    if len(segments) != len(SEGMENT_START.findall(text)):
+        raise UserError(f"{place}: a <seg> is not closed; the file is truncated or damaged, fetch it again")
+    resolved = (ENTITY.sub(lambda entity: html.unescape(entity[0]), segment) for segment in segments)
+    return [SGML_SPACE.sub(" ", segment).strip(" ") for segment in resolved]
+
+
+def _place(archive: Path, member: str) -> str:
+    return f"{archive}:{member}" if member else str(archive)

@@ -1,0 +1,124 @@
+"""Provide lmplz, the program of KenLM that estimates language models, for data selection.
+
+KenLM's wheel lacks it, so it is compiled from KenLM's source distribution with what pip can fetch and a C++ compiler
+(about a minute on 2 cores). Where an lmplz is on the PATH already, the output is a link to that one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from nmt.files import UserError, atomic
+
+KENLM = "kenlm==0.3.0"
+# cmeel-boost: later releases lack boost_system, which KenLM asks for; cmake 4 refuses what KenLM's scripts use
+BUILD_TOOLS = ("cmeel-boost==1.88.0", "cmake<4", "ninja", "setuptools", "wheel")
+BOOST_LIBRARIES = ("atomic", "chrono", "program_options", "system", "thread")
+CORES = "2"
+SHOWN_LINES = 20
+
+
+def _call(what: str, command: list[str | Path], environment: dict[str, str]) -> None:
+    """Run `command` quietly; where it fails show the end of its output and raise UserError with its first error."""
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    if done.returncode:
+        lines = [line for line in done.stdout.split("\n") if line.strip()][-SHOWN_LINES:]
+        print(*lines, sep="\n", file=sys.stderr)
+        errors = [line for line in lines if "error" in line.lower()] or lines[-1:]
+        reason = errors[0].strip() if errors else f"exit code {done.returncode}"
+        raise UserError(f"lmplz: {what} failed ({reason}); mend that, or install KenLM so that lmplz is on the PATH")
+
+
+def works(binary: str | os.PathLike[str]) -> bool:
+    """Whether `binary` is an lmplz that runs here."""
+    try:
+        shown = subprocess.run([binary, "--help"], capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return b"--discount_fallback" in shown.stdout + shown.stderr
+
+
+def _compile(folder: Path) -> tuple[Path, list[Path]]:
+    """Compile lmplz in `folder`; return the program and the Boost libraries that it loads from lib/ beside it."""
+    tools, source, build = folder / "tools", folder / "source", folder / "build"
+    environment = {**os.environ, "PYTHONPATH": str(tools), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    pip: list[str | Path] = [sys.executable, "-m", "pip"]
+    print("lmplz: fetching KenLM and what builds it", file=sys.stderr, flush=True)
+    # without dependencies: Boost's package asks for numpy, which only its Python bindings need
+    _call("pip install", [*pip, "install", "--no-deps", "--target", tools, *BUILD_TOOLS], environment)
+    _call(
+        "pip download",
+        [*pip, "download", "--no-deps", "--no-build-isolation", "--no-binary", "kenlm", "--dest", source, KENLM],
+        environment,
+    )
+    (archive,) = source.glob("kenlm-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(source, filter="data")
+    boost = tools / "cmeel.prefix"
+    print("lmplz: compiling", file=sys.stderr, flush=True)
+    _call(
+        "cmake",
+        [
+            tools / "bin" / "cmake",
+            *("-S", archive.with_name(archive.name.removesuffix(".tar.gz")), "-B", build),
+            *("-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'bin' / 'ninja'}"),
+            *(f"-DCMAKE_PREFIX_PATH={boost}", "-DBoost_USE_STATIC_LIBS=OFF"),
+            *("-DBUILD_SHARED_LIBS=OFF", "-DBUILD_TESTING=OFF", "-DCMAKE_BUILD_TYPE=Release"),
+            *("-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", "-DCMAKE_INSTALL_RPATH=$ORIGIN/lib"),
+        ],
+        environment,
+    )
+    _call(
+        "the C++ compiler",
+        [tools / "bin" / "cmake", "--build", build, "--target", "lmplz", "--parallel", CORES],
+        environment,
+    )
+    libraries = [
+        library for name in BOOST_LIBRARIES for library in sorted((boost / "lib").glob(f"libboost_{name}.so.*"))
+    ]
+    return build / "bin" / "lmplz", libraries
+
+
+def provide(output: Path) -> None:
+    """Put a working lmplz at `output`: a link to the one on the PATH, or a new one and its libraries in lib/ beside it.
+
+    Raises UserError where pip, cmake or the compiler fails, or where the result does not run.
+    """
+    installed = shutil.which("lmplz")
+    if installed and Path(installed).resolve() != output.resolve() and works(installed):
+        with atomic(output) as partial:
+            partial.symlink_to(Path(installed).resolve())
+        return
+    compilers = [os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++"]
+    if not any(shutil.which(compiler) for compiler in compilers if compiler):
+        raise UserError("lmplz: no C++ compiler is on the PATH; install g++ or clang++, or KenLM's lmplz itself")
+    with tempfile.TemporaryDirectory(prefix="lmplz.") as folder:
+        program, libraries = _compile(Path(folder))
+        for library in libraries:
+            with atomic(output.parent / "lib" / library.name) as partial:
+                shutil.copyfile(library, partial)
+        with atomic(output) as partial:
+            shutil.copy(program, partial)
+            # under its new name, beside its libraries, but before anyone can take it for good
+            if not works(partial):
+                raise UserError(f"{output}: lmplz was compiled but does not run on this machine")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `python -m nmt lmplz`."""
+    parser.add_argument("--output", type=Path, required=True, help="the program; its libraries go to lib/ beside it")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Build lmplz, or link to the one that is installed."""
+    provide(arguments.output)
+    print(f"lmplz: {arguments.output} is ready", file=sys.stderr)

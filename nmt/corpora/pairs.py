@@ -1,0 +1,44 @@
+"""Aligned text: two files, one sentence a line, line n of one the translation of line n of the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeVar
+
+from nmt.files import UserError, read_lines
+
+Line = TypeVar("Line", str, bytes)
+Name = str | os.PathLike[str]
+
+
+def read_pairs(source: Name, target: Name) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two aligned UTF-8 files; UserError as for `align`."""
+    return align(read_lines(source), read_lines(target), source, target)
+
+
+def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target: Name) -> Iterator[tuple[Line, Line]]:
+    """Yield pairs of the lines of the files `source` and `target`.
+
+    Raises UserError, with both counts, once the shorter file has ended and the longer one has been counted.
+    """
+    pairs = surplus_sources = surplus_targets = 0
+    for source_line, target_line in zip_longest(sources, targets):
+        if target_line is None:
+            surplus_sources += 1
+        elif source_line is None:
+            surplus_targets += 1
+        else:
+            pairs += 1
+            yield source_line, target_line
+    if surplus_sources or surplus_targets:
+        raise UserError(
+            f"{source} has {pairs + surplus_sources} lines, {target} has {pairs + surplus_targets}; "
+            "the two sides must be aligned line by line"
+        )
+
+
+def split_words(line: str) -> list[str]:
+    """The words of a tokenized line: what stands between spaces (U+0020 alone), without empty ones."""
+    return [word for word in line.split(" ") if word]

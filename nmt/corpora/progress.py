@@ -1,0 +1,64 @@
+"""Progress of a long step on standard error: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from tqdm import tqdm
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Progress:
+    """How much of `total` (None where it is not known) is done; as a context manager it says the end, too.
+
+    `unit` is "B" for bytes, else a plural noun such as "lines".
+    """
+
+    def __init__(self, label: str, total: int | None, unit: str) -> None:
+        self._label, self._total, self._unit = label, total, unit
+        self._done = 0
+        self._begun = self._said = time.monotonic()
+        self._bar = (
+            tqdm(desc=label, total=total, unit=unit, unit_scale=True, unit_divisor=1000, file=sys.stderr)
+            if sys.stderr.isatty()
+            else None
+        )
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif kind is None:
+            seconds = time.monotonic() - self._begun
+            self._say(f"{self._amount(self._done)} in {seconds:.1f} s")
+
+    def total(self, total: int | None) -> None:
+        """Learn how much there is to do."""
+        self._total = total
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.refresh()
+
+    def update(self, amount: int) -> None:
+        """Count `amount` more; less where it is negative."""
+        self._done += amount
+        if self._bar is not None:
+            self._bar.update(amount)
+        elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            self._say(
+                f"{self._amount(self._done)}" + (f" of {self._amount(self._total)}" if self._total else "")
+            )
+
+    def _amount(self, amount: int) -> str:
+        return f"{amount / 1e6:,.1f} MB" if self._unit == "B" else f"{amount:,} {self._unit}"
+
+    def _say(self, text: str) -> None:
+        print(f"{self._label}: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,153 @@
+"""Keep the most frequent words of one side of the training text: the shortlist of Section 4.1.
+
+The file has one symbol a line, "symbol<TAB>count", and the line's number is the symbol's id: 0 ends a
+sentence, 1 stands for every other word, words follow by falling count (equal counts: by code point).
+As in the original code a shortlist of size n holds the unknown word and n - 1 words; the end of the sentence
+is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from nmt.corpora.pairs import split_words
+from nmt.files import UserError, read_lines, warn, write_lines
+
+EOS = 0
+UNK = 1
+EOS_SYMBOL = "<eos>"
+UNK_SYMBOL = "<unk>"
+UNK_WORD = "UNK"  # how the unknown word is written in translations
+# Text that holds one of these as a word could not be told from our own symbols: it counts as unknown.
+RESERVED = frozenset({EOS_SYMBOL, UNK_SYMBOL, UNK_WORD})
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """The symbols of one language; a symbol's id is its position.
+
+    `symbols` starts with "<eos>" and "<unk>"; `counts[i]` is how often symbol i occurs in the training text.
+    """
+
+    symbols: tuple[str, ...]
+    counts: tuple[int, ...]
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ids = {word: number for number, word in enumerate(self.symbols) if number > UNK}
+        object.__setattr__(self, "_ids", ids)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Shortlist:
+        """Read a shortlist; UserError where a line is not "symbol<TAB>count" or a symbol is repeated."""
+        symbols: list[str] = []
+        counts: list[int] = []
+        for number, line in enumerate(read_lines(path), 1):
+            symbol, tab, count = line.rpartition("\t")
+            if not (symbol and tab and count.isascii() and count.isdigit()):
+                raise UserError(f"{path}: line {number} is not a word, a tab and a count; make the shortlist again")
+            symbols.append(symbol)
+            counts.append(int(count))
+        if symbols[:2] != [EOS_SYMBOL, UNK_SYMBOL] or len(symbols) < 3:
+            raise UserError(f"{path}: must start with {EOS_SYMBOL} and {UNK_SYMBOL} and holds words; make it again")
+        if len(set(symbols)) != len(symbols):
+            raise UserError(f"{path}: a word stands twice in the shortlist; make the shortlist again")
+        return cls(tuple(symbols), tuple(counts))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the shortlist, whole or not at all."""
+        pairs = zip(self.symbols, self.counts, strict=True)
+        write_lines(path, (f"{symbol}\t{count}" for symbol, count in pairs))
+
+    def __len__(self) -> int:
+        """The number of symbols K, the end of the sentence and the unknown word included."""
+        return len(self.symbols)
+
+    def ids(self, words: Iterable[str]) -> list[int]:
+        """The ids of `words`, UNK for those beyond the shortlist; no EOS is added."""
+        get = self._ids.get
+        return [get(word, UNK) for word in words]
+
+    def words(self, ids: Iterable[int]) -> list[str]:
+        """The words of `ids`; the unknown word reads "UNK", the end of the sentence "<eos>"."""
+        return [UNK_WORD if number == UNK else self.symbols[number] for number in ids]
+
+
+def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:
+    """How often each word occurs in tokenized `lines`, and the number of lines."""
+    counter: Counter[str] = Counter()
+    sentences = 0
+    for line in lines:
+        counter.update(split_words(line))
+        sentences += 1
+    return counter, sentences
+
+
+def make_shortlist(counter: Counter[str], size: int, sentences: int) -> Shortlist:
+    """The unknown word and the `size` - 1 most frequent words of `counter`, or all where there are fewer.
+
+    The count of <eos> is `sentences`, that of <unk> the number of tokens that the shortlist does not cover.
+    """
+    ranked = sorted(
+        ((word, count) for word, count in counter.items() if word not in RESERVED),
+        key=lambda entry: (-entry[1], entry[0]),
+    )[: size - 1]
+    uncovered = counter.total() - sum(count for _, count in ranked)
+    return Shortlist(
+        (EOS_SYMBOL, UNK_SYMBOL, *(word for word, _ in ranked)),
+        (sentences, uncovered, *(count for _, count in ranked)),
+    )
+
+
+def csv_lines(rows: Sequence[Sequence[object]]) -> list[str]:
+    """The rows of a table as lines of CSV."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().split("\n")[:-1]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `python -m nmt shortlist`."""
+    parser.add_argument("--input", type=Path, required=True, help="tokenized text; its suffix names the language")
+    parser.add_argument("--size", type=int, required=True, help="words kept, the unknown word counted (30000)")
+    parser.add_argument("--output", type=Path, required=True, help="the shortlist, tab-separated")
+    parser.add_argument("--coverage", type=Path, required=True, help="CSV: how much of the text is covered")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Count the text, write its shortlist and the share of the text that it covers."""
+    if arguments.size < 2:
+        raise UserError(f"shortlist size {arguments.size}: it must be 2 at least, the unknown word and one word")
+    counter, sentences = count_words(read_lines(arguments.input))
+    shortlist = make_shortlist(counter, arguments.size, sentences)
+    kept = len(shortlist) - 2
+    if kept == 0:
+        raise UserError(f"{arguments.input}: holds no words, so there is no shortlist to make; check the steps before")
+    if kept < arguments.size - 1:
+        warn(f"{arguments.input}: shortlist size {arguments.size}, but the text has only {kept} words; all are kept")
+    tokens = counter.total()
+    covered = tokens - shortlist.counts[UNK]
+    shortlist.write(arguments.output)
+    write_lines(
+        arguments.coverage,
+        csv_lines(
+            [
+                ("language", "size", "tokens", "types", "covered_tokens", "coverage_percent"),
+                (
+                    arguments.input.suffix.removeprefix("."),
+                    kept + 1,
+                    tokens,
+                    len(counter),
+                    covered,
+                    f"{100 * covered / tokens:.2f}",
+                ),
+            ]
+        ),
+    )

@@ -1,0 +1,80 @@
+"""Files that are whole or absent: atomic writing, lines split on newline alone, and the one error a user sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class UserError(Exception):
+    """A mistake that the user can mend: one line that names the file or setting and says what to do."""
+
+
+def warn(message: str) -> None:
+    """Say on standard error what was repaired or looks wrong, without stopping."""
+    print(f"nmt: warning: {message}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a new name beside `path`; on success sync and rename it to `path`, on failure remove it.
+
+    A reader therefore never sees a half-written file, whatever kills the writer.
+    """
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    partial = final.with_name(f".{final.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(partial, final)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, split on newline alone; U+2028, U+0085 and form feeds stay inside a line.
+
+    Raises UserError, with the line's number, where the bytes are not UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield line.decode("utf-8").removesuffix("\n")
+                except UnicodeDecodeError as error:
+                    raise UserError(f"{path}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
+    """Write `lines`, each ended by one newline, to `path` whole or not at all; return how many there were."""
+    count = 0
+    with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line)
+            file.write("\n")
+            count += 1
+    return count
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """The value in a JSON file; UserError where it is missing or broken."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error})") from None
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` as indented JSON with a final newline."""
+    write_lines(path, [json.dumps(value, indent=2, ensure_ascii=False)])

@@ -1,0 +1,1 @@
+"""The equations of Section 3 and Appendix A."""

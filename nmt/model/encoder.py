@@ -1,0 +1,61 @@
+"""The encoder of Section 3.2 and A.1: a bidirectional RNN for RNNsearch, the forward half of it for RNNencdec."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from nmt.model import recurrence
+from nmt.model.embedding import Embedding
+from nmt.model.units import GatedUnit
+
+
+class Encoder(nn.Module):
+    """Embeds a source sentence and reads it forwards and, where `bidirectional`, backwards."""
+
+    def __init__(self, symbols: int, embedding: int, hidden: int, bias: bool, bidirectional: bool) -> None:
+        super().__init__()
+        self.embedding = Embedding(symbols, embedding, bias)
+        self.forwards = GatedUnit(embedding, hidden)
+        self.backwards = GatedUnit(embedding, hidden) if bidirectional else None
+
+    @property
+    def units(self) -> list[GatedUnit]:
+        """The forward unit and, where there is one, the backward unit."""
+        return [self.forwards] if self.backwards is None else [self.forwards, self.backwards]
+
+    def forward(self, source: Tensor, mask: Tensor, fast: bool) -> Tensor:
+        """Annotations h_j = [forward; backward] (Eq. 7) of `source` (B, Tx): (B, Tx, n or 2n).
+
+        `mask` (B, Tx) is False on padding, where a state stays what it was. Initial states are 0.
+        """
+        embedded = self.embedding(source.T)  # (Tx, B, m)
+        real = mask.T.to(embedded.dtype)
+        read = self._read_fast if fast else self._read
+        return read(embedded, real).transpose(0, 1)
+
+    def _read(self, embedded: Tensor, real: Tensor) -> Tensor:
+        """The recurrences step by step: (Tx, B, n or 2n)."""
+        steps = range(len(embedded))
+        directions = []
+        for unit, order in zip(self.units, (steps, reversed(steps)), strict=False):
+            projected = unit.project(embedded)
+            state = embedded.new_zeros(embedded.shape[1], unit.hidden)
+            states: dict[int, Tensor] = {}
+            for j in order:
+                present = real[j].unsqueeze(-1)
+                state = present * unit.step(projected[j], state) + (1 - present) * state
+                states[j] = state
+            directions.append(torch.stack([states[j] for j in steps]))
+        return torch.cat(directions, dim=-1)
+
+    def _read_fast(self, embedded: Tensor, real: Tensor) -> Tensor:
+        """The same, both directions in one loop: the backward one reads the sentences turned round."""
+        turned = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
+        projected = torch.stack(
+            [turn(unit.project(embedded)) for unit, turn in zip(self.units, turned, strict=True)]
+        )
+        present = torch.stack([turn(real) for turn in turned])
+        initial = embedded.new_zeros(len(self.units), embedded.shape[1], self.forwards.hidden)
+        states = recurrence.gated(projected, present, initial, self.units)[:, 1:]
+        return torch.cat([turn(direction) for turn, direction in zip(turned, states, strict=True)], dim=-1)

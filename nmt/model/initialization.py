@@ -1,0 +1,37 @@
+"""Initial weights, Appendix B.1."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from nmt.model.network import Network
+
+RECURRENT = ("U", "U_z", "U_r")
+ALIGNMENT = ("W_a", "U_a")
+ZERO = ("v_a",)
+
+
+@torch.no_grad()
+def initialize(model: Network, seed: int) -> None:
+    """Fill `model` in place, the same for the same seed on every device.
+
+    Recurrent matrices are random orthogonal, W_a and U_a Gaussian with deviation `attention_scale` (0.001), v_a and all
+    biases zero, every other matrix Gaussian with deviation `initialization_scale` (0.01).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    for path, parameter in model.named_parameters():
+        name = path.rpartition(".")[2]
+        if name in ZERO or name.startswith("b"):
+            parameter.zero_()
+        elif name in RECURRENT:
+            gaussian = torch.randn(parameter.shape, generator=generator)
+            parameter.copy_(torch.linalg.svd(gaussian)[0])
+        else:
+            scale = model.variant.attention_scale if name in ALIGNMENT else model.variant.initialization_scale
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """How many numbers training may change."""
+    return sum(parameter.numel() for parameter in model.parameters())

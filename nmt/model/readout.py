@@ -1,0 +1,92 @@
+"""The deep output of A.2: one maxout layer and a softmax over the target vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+CHUNK = 1024  # words whose logits exist at once: 120 MB in float32 at the paper's vocabulary
+
+
+class Readout(nn.Module):
+    """t~_i = U_o s + V_o E y_{i-1} + C_o c_i, t_i = pairwise maximum of t~_i, p(y_i) = softmax(W_o t_i).
+
+    With a `rank` the output matrix is the product of two, (K, rank) and (rank, l), as in the original code; without,
+    it is the paper's single W_o (K, l).
+    """
+
+    def __init__(
+        self, symbols: int, embedding: int, hidden: int, annotation: int, maxout: int, rank: int | None
+    ) -> None:
+        super().__init__()
+        self.U_o = nn.Parameter(torch.empty(2 * maxout, hidden))
+        self.V_o = nn.Parameter(torch.empty(2 * maxout, embedding))
+        self.C_o = nn.Parameter(torch.empty(2 * maxout, annotation))
+        self.b_t = nn.Parameter(torch.empty(2 * maxout))
+        self.W_1 = nn.Parameter(torch.empty(rank, maxout)) if rank else None
+        self.W_o = nn.Parameter(torch.empty(symbols, rank or maxout))
+        self.b_o = nn.Parameter(torch.empty(symbols))
+
+    def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+        """What W_o is applied to, (..., l or rank), of s (..., n), E y_{i-1} (..., m) and C_o c_i (..., 2l)."""
+        summed = (
+            functional.linear(state, self.U_o, self.b_t) + functional.linear(previous, self.V_o) + context
+        )
+        maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
+        return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
+
+    def log_probabilities(self, hidden: Tensor) -> Tensor:
+        """log p(y_i) (..., K), in float32 or better."""
+        logits = functional.linear(hidden, self.W_o, self.b_o)
+        return logits.to(self.b_o.dtype).log_softmax(dim=-1)
+
+    def nll(self, hidden: Tensor, words: Tensor) -> Tensor:
+        """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), a chunk of logits at a time."""
+        losses = [
+            functional.nll_loss(self.log_probabilities(rows), targets, reduction="none")
+            for rows, targets in zip(hidden.split(CHUNK), words.split(CHUNK), strict=True)
+        ]
+        return torch.cat(losses)
+
+    def summed_nll(self, hidden: Tensor, words: Tensor) -> Tensor:
+        """The sum of `nll`, a scalar whose gradients are made chunk by chunk on the way forward."""
+        return _SummedNLL.apply(hidden, self.W_o, self.b_o, words)
+
+
+class _SummedNLL(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor) -> Tensor:
+        kind = hidden.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else W_o.dtype
+        hidden, weights = hidden.to(dtype), W_o.to(dtype)
+        total = b_o.new_zeros(())
+        for_hidden = torch.empty_like(hidden)
+        for_W, for_b = torch.zeros_like(W_o), torch.zeros_like(b_o)
+        for rows, targets, slot in zip(
+            hidden.split(CHUNK), words.split(CHUNK), for_hidden.split(CHUNK), strict=True
+        ):
+            logits = torch.addmm(b_o.to(dtype), rows, weights.T).to(b_o.dtype)
+            normalizer = logits.logsumexp(dim=-1, keepdim=True)
+            targets = targets.unsqueeze(-1)
+            total += (normalizer - logits.gather(-1, targets)).sum()
+            errors = logits.sub_(normalizer).exp_()
+            errors.scatter_add_(-1, targets, torch.full_like(normalizer, -1.0))
+            for_b += errors.sum(dim=0)
+            errors = errors.to(dtype)
+            torch.mm(errors, weights, out=slot)
+            if dtype == for_W.dtype:
+                for_W.addmm_(errors.T, rows)
+            else:
+                for_W += errors.T @ rows
+        ctx.save_for_backward(for_hidden, for_W, for_b)
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        for_hidden, for_W, for_b = ctx.saved_tensors
+        return gradient * for_hidden, gradient * for_W, gradient * for_b, None

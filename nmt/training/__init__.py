@@ -1,0 +1,1 @@
+"""Batches, Adadelta, the loop and its checkpoints."""

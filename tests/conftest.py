@@ -1,0 +1,19 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.corpora.lmplz import provide, works
+
+LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
+
+
+@pytest.fixture(scope="session")
+def lmplz() -> Path:
+    """KenLM's lmplz where the workflow builds it, built once a checkout."""
+    if not works(LMPLZ):
+        provide(LMPLZ)
+    return LMPLZ

@@ -1,0 +1,189 @@
+"""nmt.corpora.binarize: the same pairs, shuffled once, in files that are whole or refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt.__main__ import main
+from nmt.corpora import binarize as module
+from nmt.corpora.binarize import Bitext
+from nmt.corpora.shortlist import UNK, Shortlist, count_words, make_shortlist
+from nmt.files import UserError
+
+PAIRS = [(f"w{n} " * (n % 5 + 1), f"v{n % 11} v{n}") for n in range(100)]
+
+
+class Case:
+    """Two texts, their shortlists and the step's command line in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.output = folder, folder / "binarized"
+        self.shortlists: list[Shortlist] = []
+
+    def write(self, sources: list[str], targets: list[str], size: int = 1000) -> None:
+        for suffix, lines in (("en", sources), ("fr", targets)):
+            (self.folder / suffix).write_text("".join(f"{line}\n" for line in lines), newline="\n")
+            counter, sentences = count_words(lines)
+            self.shortlists.append(make_shortlist(counter, size, sentences))
+            self.shortlists[-1].write(self.folder / f"{suffix}.tsv")
+
+    def run(self, seed: int = 1, output: Path | None = None) -> int:
+        texts = [str(self.folder / name) for name in ("en", "fr")]
+        shortlists = [f"{text}.tsv" for text in texts]
+        words = ["--texts", *texts, "--shortlists", *shortlists, "--seed", str(seed)]
+        return main(["binarize", *words, "--output", str(output or self.output)])
+
+    def left(self) -> list[str]:
+        return sorted(path.name for path in self.folder.iterdir() if path.name.endswith((".partial", ".former")))
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    return Case(tmp_path)
+
+
+def decoded(case: Case) -> list[tuple[str, str]]:
+    bitext = Bitext(case.output)
+    source, target = case.shortlists
+    return [
+        (" ".join(source.words(bitext.source(n).tolist())), " ".join(target.words(bitext.target(n).tolist())))
+        for n in range(len(bitext))
+    ]
+
+
+def test_all_pairs_come_back_aligned_and_shuffled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAIRS_A_CHUNK", 7)
+    case.write([source for source, _ in PAIRS], [target for _, target in PAIRS])
+    assert case.run() == 0
+    expected = [(" ".join(source.split()), target) for source, target in PAIRS]
+    assert decoded(case) != expected
+    assert Counter(decoded(case)) == Counter(expected)
+    bitext = Bitext(case.output)
+    assert bitext.source_lengths.tolist() == [len(bitext.source(n)) for n in range(len(bitext))]
+    assert bitext.target_lengths.tolist() == [2] * 100
+    meta = json.loads((case.output / "meta.json").read_text())
+    assert meta["pairs"] == 100
+    assert meta["words"] == {"source": 300, "target": 200}
+    assert meta["dtype"] == "<u2"
+    assert meta["symbols"] == {"source": 102, "target": 102}
+    assert sorted(path.name for path in case.output.iterdir()) == [
+        "meta.json",
+        "source.ids",
+        "source.offsets.npy",
+        "target.ids",
+        "target.offsets.npy",
+    ]
+    assert case.left() == []
+
+
+def test_the_seed_decides_the_bytes(case: Case, tmp_path: Path) -> None:
+    case.write([source for source, _ in PAIRS], [target for _, target in PAIRS])
+    outputs = [tmp_path / name for name in "abc"]
+    for seed, output in zip((1, 1, 2), outputs, strict=True):
+        assert case.run(seed, output) == 0
+    first, same, other = ((output / "source.ids").read_bytes() for output in outputs)
+    assert first == same
+    assert first != other
+    assert Counter(np.frombuffer(first, "<u2").tolist()) == Counter(np.frombuffer(other, "<u2").tolist())
+
+
+def test_words_beyond_the_shortlist_are_unknown(case: Case) -> None:
+    case.write(["a a a b"], ["c c d d"], size=2)
+    assert case.run() == 0
+    assert Bitext(case.output).source(0).tolist() == [2, 2, 2, UNK]
+    assert Bitext(case.output).target(0).tolist() == [2, 2, UNK, UNK]
+
+
+def test_large_shortlists_take_four_bytes(case: Case) -> None:
+    words = " ".join(f"w{n}" for n in range(65_600))
+    case.write([words], ["v"], size=70_000)
+    assert case.run() == 0
+    assert (case.output / "source.ids").stat().st_size == 4 * 65_600
+    assert decoded(case) == [(words, "v")]
+
+
+def test_a_very_long_line_and_odd_characters(case: Case) -> None:
+    long = " ".join(["long"] * 100_000)
+    case.write([long, "a\u2028b c\x0cd \x85"], ["x", "\x00 y"])
+    assert case.run() == 0
+    assert sorted(decoded(case)) == sorted([(long, "x"), ("a\u2028b c\x0cd \x85", "\x00 y")])
+
+
+def test_pairs_with_an_empty_side_are_dropped_and_counted(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write(["a", "", "b", " "], ["x", "y", "", "z"])
+    assert case.run() == 0
+    assert decoded(case) == [("a", "x")]
+    assert json.loads((case.output / "meta.json").read_text())["dropped"] == 3
+    assert "3 pairs with an empty side" in capsys.readouterr().err
+
+
+def test_nothing_left_is_an_error(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write(["a", ""], ["", "y"])
+    assert case.run() == 1
+    assert "no pair with words on both sides" in capsys.readouterr().err
+    assert not case.output.exists()
+    assert case.left() == []
+
+
+def test_unequal_sides_are_an_error_with_both_counts(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write(["a", "b", "c"], ["x"])
+    assert case.run() == 1
+    assert re.search(r"/en has 3 lines, .*/fr has 1;", capsys.readouterr().err)
+    assert not case.output.exists()
+
+
+def test_a_failure_keeps_the_former_folder(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.write(["a", "b"], ["x", "y"])
+    assert case.run() == 0
+    before = {path.name: path.read_bytes() for path in case.output.iterdir()}
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "meta.json")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_json", full)
+        assert case.run(seed=5) == 1
+    assert {path.name: path.read_bytes() for path in case.output.iterdir()} == before
+    assert case.left() == []
+    assert case.run(seed=5) == 0
+    assert Bitext(case.output).meta["seed"] == 5
+    assert case.left() == []
+
+
+def test_a_folder_of_something_else_is_not_replaced(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write(["a"], ["x"])
+    case.output.mkdir()
+    (case.output / "thesis.tex").write_text("years of work")
+    assert case.run() == 1
+    assert "is no binarized text" in capsys.readouterr().err
+    assert (case.output / "thesis.tex").exists()
+
+
+@pytest.mark.parametrize("name", ["source.ids", "target.ids", "source.offsets.npy", "target.offsets.npy", "meta.json"])
+@pytest.mark.parametrize("damage", ["truncate", "remove", "empty"])
+def test_damaged_files_are_refused(case: Case, name: str, damage: str) -> None:
+    case.write(["a b", "b"], ["x", "y"])
+    assert case.run() == 0
+    path = case.output / name
+    if damage == "remove":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-2] if damage == "truncate" else b"")
+    with pytest.raises(UserError, match=name.replace(".", r"\.")):
+        Bitext(case.output)
+
+
+def test_offsets_that_disagree_are_refused(case: Case) -> None:
+    case.write(["a b", "b"], ["x", "y"])
+    assert case.run() == 0
+    np.save(case.output / "source.offsets.npy", np.array([0, 3, 3]))
+    with pytest.raises(UserError, match="does not agree"):
+        Bitext(case.output)

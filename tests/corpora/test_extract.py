@@ -1,0 +1,240 @@
+"""Extraction: every kind of archive, and every way in which one can be broken."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.corpora.extract import extract
+from nmt.files import UserError, read_lines
+
+ENGLISH = "The house .\nA very long road .\n\nThe end .\n"
+FRENCH = "La maison .\nUne très longue route .\n\nLa fin .\n"
+
+
+def tar(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+def plain(tmp_path: Path, english: bytes, french: bytes) -> tuple[Path, Path]:
+    (tmp_path / "x.en").write_bytes(english)
+    (tmp_path / "x.fr").write_bytes(french)
+    return tmp_path / "x.en", tmp_path / "x.fr"
+
+
+def sides(tmp_path: Path) -> tuple[Path, Path]:
+    return tmp_path / "out" / "c.en", tmp_path / "out" / "c.fr"
+
+
+def extracted(
+    tmp_path: Path, archives: tuple[Path, Path], members: tuple[str, str] = ("", "")
+) -> tuple[list[str], list[str]]:
+    outputs = sides(tmp_path)
+    extract("c", archives, members, outputs)
+    return list(read_lines(outputs[0])), list(read_lines(outputs[1]))
+
+
+def refused(
+    tmp_path: Path, archives: tuple[Path, Path], members: tuple[str, str] = ("", ""), *, said: str
+) -> str:
+    outputs = sides(tmp_path)
+    with pytest.raises(UserError, match=said) as caught:
+        extract("c", archives, members, outputs)
+    assert not outputs[0].parent.exists() or not any(outputs[0].parent.iterdir())
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+LINES = (ENGLISH.split("\n")[:-1], FRENCH.split("\n")[:-1])
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w", "w:xz"])
+@pytest.mark.parametrize("prefix", ["", "./"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_both_sides_in_one_tar(tmp_path: Path, mode: str, prefix: str, swapped: bool) -> None:
+    members = {
+        "training/c.cs-en.en": b"other",
+        f"{prefix}training/c.fr-en.en": ENGLISH.encode(),
+        f"{prefix}training/c.fr-en.fr": FRENCH.encode(),
+    }
+    archive = tar(tmp_path / "c.tgz", dict(reversed(members.items())) if swapped else members, mode)
+    assert extracted(tmp_path, (archive, archive), ("training/c.fr-en.en", "training/c.fr-en.fr")) == LINES
+
+
+def test_gzip_inside_tar(tmp_path: Path) -> None:
+    members = {"g.en.gz": gzip.compress(ENGLISH.encode()), "g.fr.gz": gzip.compress(FRENCH.encode())}
+    archive = tar(tmp_path / "g.tar", members, "w")
+    assert extracted(tmp_path, (archive, archive), ("g.en.gz", "g.fr.gz")) == LINES
+
+
+@pytest.mark.parametrize("pack", [lzma.compress, gzip.compress, bytes])
+def test_files_without_members(tmp_path: Path, pack: object) -> None:
+    assert callable(pack)
+    archives = plain(tmp_path, pack(ENGLISH.encode()), pack(FRENCH.encode()))
+    assert extracted(tmp_path, archives) == LINES
+
+
+def test_stops_after_the_members(tmp_path: Path) -> None:
+    padding = bytes(range(256)) * 4000
+    archive = tar(tmp_path / "c.tar", {"a.en": ENGLISH.encode(), "a.fr": FRENCH.encode(), "z": padding}, "w")
+    archive.write_bytes(archive.read_bytes()[:100_000])
+    assert extracted(tmp_path, (archive, archive), ("a.en", "a.fr")) == LINES
+
+
+def test_sgml(tmp_path: Path) -> None:
+    start = '<srcset setid="t" srclang="any">\n<doc docid="1">\n<hl>\n'
+    english = start + '<seg id="1"> Tom &amp; "Ann" &lt;b&gt; </seg>\r\n</hl>\n<p>\n<SEG id="2">one\n\t two&#39;s &eacute; &#xe9;'
+    english += '</SEG><seg id="3"></seg></p></doc></srcset>'
+    french = start + '<seg id="1">Tom &amp;amp; Ann</seg><seg id="2">a\u00a0b\u2028c</seg>\n<seg id="3">fin</seg>'
+    archive = tar(tmp_path / "t.tgz", {"t/src.en.sgm": english.encode(), "t/ref.fr.sgm": french.encode()})
+    assert extracted(tmp_path, (archive, archive), ("t/src.en.sgm", "t/ref.fr.sgm")) == (
+        ['Tom & "Ann" <b>', "one two's &eacute; é", ""],
+        ["Tom &amp; Ann", "a\u00a0b\u2028c", "fin"],
+    )
+
+
+def test_sgml_that_ends_in_a_segment(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "t.tgz", {"a.sgm": b"<seg>one</seg>\n<seg>tw", "b.sgm": b"<seg>un</seg>"})
+    refused(tmp_path, (archive, archive), ("a.sgm", "b.sgm"), said="a <seg> is not closed")
+
+
+def test_sgml_without_segments(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "t.tgz", {"a.sgm": b"<doc></doc>", "b.sgm": b"<seg>un</seg>"})
+    refused(tmp_path, (archive, archive), ("a.sgm", "b.sgm"), said="empty")
+
+
+def test_odd_characters_stay_or_go(tmp_path: Path) -> None:
+    english = "\ufeffa\r\nb\0c\nd\u2028e\u0085f\fg\x0bh\x1ci\nj\rk\n\ufeffl".encode()
+    first, _ = extracted(tmp_path, plain(tmp_path, english, b"1\n2\n3\n4\n5\n"))
+    assert first == ["a", "b c", "d\u2028e\u0085f\fg\x0bh\x1ci", "j\rk", "\ufeffl"]
+
+
+def test_a_line_of_a_hundred_thousand_words(tmp_path: Path) -> None:
+    long = ("word " * 100_000).strip()
+    assert extracted(tmp_path, plain(tmp_path, long.encode(), b"x"))[0] == [long]
+
+
+def test_few_invalid_bytes_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    english = b"caf\xe9\n" + b"fine\n" * 199
+    first, _ = extracted(tmp_path, plain(tmp_path, english, b"x\n" * 200))
+    assert first[0] == "caf\ufffd"
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert "x.en: 1 of 200 lines" in warnings[0]
+
+
+def test_many_invalid_bytes_are_refused(tmp_path: Path) -> None:
+    latin = b"caf\xe9\n" * 3 + b"fine\n" * 197
+    refused(tmp_path, plain(tmp_path, latin, b"x\n" * 200), said=r"x\.en: 3 of 200 lines are not UTF-8")
+
+
+def test_unequal_sides(tmp_path: Path) -> None:
+    archives = plain(tmp_path, b"a\nb\nc\n", b"a\nb\n")
+    refused(tmp_path, archives, said=r"c: 3 lines in .*x\.en but 2 in .*x\.fr")
+
+
+@pytest.mark.parametrize("content", [b"", gzip.compress(b""), lzma.compress(b"")])
+def test_empty(tmp_path: Path, content: bytes) -> None:
+    refused(tmp_path, plain(tmp_path, b"a\n", content), said=r"x\.fr: empty")
+
+
+def test_unexpected_number_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archives = plain(tmp_path, b"a\nb\n", b"a\nb\n")
+    assert extract("c", archives, ("", ""), sides(tmp_path), expected_pairs=2) == 2
+    assert "warning" not in capsys.readouterr().err
+    assert extract("c", archives, ("", ""), sides(tmp_path), expected_pairs=7) == 2
+    assert "c: 2 pairs where the registry expects 7" in capsys.readouterr().err
+
+
+def test_missing_member_names_near_ones(tmp_path: Path) -> None:
+    members = {"test/newstest2013-src.en.sgm": b"<seg>a</seg>", "test/newstest2013-src.fr.sgm": b"<seg>b</seg>"}
+    archive = tar(tmp_path / "t.tgz", members)
+    said = refused(
+        tmp_path,
+        (archive, archive),
+        ("test/newstest2013-src.en.sgm", "test/newstest2013-ref.fr.sgm"),
+        said=r"t\.tgz: no member test/newstest2013-ref\.fr\.sgm",
+    )
+    assert "test/newstest2013-src.fr.sgm" in said
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
+def test_members_that_are_no_files(tmp_path: Path, kind: bytes) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret\n")
+    with tarfile.open(tmp_path / "t.tar", "w") as archive:
+        entry = tarfile.TarInfo("a.en")
+        entry.type, entry.linkname = kind, str(secret)
+        archive.addfile(entry)
+    refused(tmp_path, (tmp_path / "t.tar",) * 2, ("a.en", "a.fr"), said="a.en is not a regular file")
+
+
+NOISE = "".join(f"line {number * number} and {number**3 % 977}\n" for number in range(20_000)).encode()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_truncated_files(tmp_path: Path, pack: object, share: float) -> None:
+    assert callable(pack)
+    packed = pack(NOISE)
+    archives = plain(tmp_path, packed, packed[: int(len(packed) * share)])
+    refused(tmp_path, archives, said=r"x\.fr: truncated or damaged")
+
+
+@pytest.mark.parametrize("share", [0.001, 0.2, 0.6, 0.99])
+@pytest.mark.parametrize("mode", ["w:gz", "w", "w:xz"])
+def test_truncated_tar(tmp_path: Path, mode: str, share: float) -> None:
+    archive = tar(tmp_path / "t.tgz", {"a.en": NOISE, "a.fr": NOISE}, mode)
+    content = archive.read_bytes()
+    archive.write_bytes(content[: max(20, int(len(content) * share))])
+    refused(tmp_path, (archive, archive), ("a.en", "a.fr"), said=r"t\.tgz: .*fetch it again")
+
+
+def test_damaged_in_the_middle(tmp_path: Path) -> None:
+    for pack in (gzip.compress, lzma.compress):
+        packed = bytearray(pack(NOISE))
+        middle = len(packed) // 2
+        packed[middle : middle + 50] = bytes(50)
+        refused(tmp_path, plain(tmp_path, b"a\n", bytes(packed)), said="truncated or damaged")
+
+
+def test_tar_without_members_and_members_without_tar(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "t.tgz", {"a.en": b"a\n"})
+    refused(tmp_path, (archive, archive), said="name the members")
+    refused(tmp_path, plain(tmp_path, b"a\n" * 600, b"b\n" * 600), ("a", "b"), said="not a whole tar archive")
+
+
+def test_absent_archive(tmp_path: Path) -> None:
+    refused(tmp_path, (tmp_path / "no.tgz", tmp_path / "no.tgz"), ("a", "b"), said=r"no\.tgz: No such file")
+
+
+def test_earlier_outputs_survive_a_failure(tmp_path: Path) -> None:
+    archives = plain(tmp_path, b"a\nb\n", b"a\nb\n")
+    extract("c", archives, ("", ""), sides(tmp_path))
+    archives[1].write_bytes(b"a\n")
+    with pytest.raises(UserError):
+        extract("c", archives, ("", ""), sides(tmp_path))
+    assert [path.read_bytes() for path in sides(tmp_path)] == [b"a\nb\n", b"a\nb\n"]
+    assert len(list(sides(tmp_path)[0].parent.iterdir())) == 2
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archives = [str(path) for path in plain(tmp_path, b"a\n", b"b\nc\n")]
+    outputs = [str(path) for path in sides(tmp_path)]
+    words = ["extract", "--name", "c", "--archives", *archives, "--members", "", "", "--outputs", *outputs]
+    assert main(words) == 1
+    assert "nmt extract: c: 1 lines in" in capsys.readouterr().err
+    Path(archives[0]).write_bytes(b"a\nd\n")
+    assert main([*words, "--expected-pairs", "2"]) == 0
+    assert Path(outputs[0]).read_bytes() == b"a\nd\n"

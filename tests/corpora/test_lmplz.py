@@ -1,0 +1,72 @@
+"""nmt.corpora.lmplz: a program that runs, or one line that says what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nmt.corpora import lmplz as module
+from nmt.files import UserError
+
+
+def make_program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_the_built_program_estimates_a_model(lmplz: Path, tmp_path: Path) -> None:
+    text = "".join(f"the cat{n % 7} sees a dog{n % 5}\n" for n in range(50))
+    arguments = [lmplz, "-o", "2", "-S", "64M", "-T", f"{tmp_path}/", "--discount_fallback"]
+    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("\\data\\\nngram 1=18\n")
+
+
+def test_the_program_needs_nothing_but_what_lies_beside_it(lmplz: Path, tmp_path: Path) -> None:
+    if lmplz.is_symlink():
+        pytest.skip("an installed lmplz is used")
+    (tmp_path / "lib").symlink_to(lmplz.resolve().parent / "lib")
+    moved = tmp_path / "lmplz"
+    moved.write_bytes(lmplz.read_bytes())
+    moved.chmod(0o755)
+    assert module.works(moved)
+
+
+def test_an_installed_program_is_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = make_program(tmp_path / "bin" / "lmplz", "#!/bin/sh\necho --discount_fallback\nexit 1\n")
+    monkeypatch.setenv("PATH", f"{installed.parent}:/usr/bin:/bin")
+    output = tmp_path / "tools" / "lmplz"
+    module.provide(output)
+    assert output.is_symlink()
+    assert module.works(output)
+
+
+def test_an_installed_program_that_does_not_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = make_program(tmp_path / "bin" / "lmplz", "#!/bin/sh\necho cannot load libboost >&2\nexit 127\n")
+    monkeypatch.setenv("PATH", str(broken.parent))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(UserError, match=r"no C\+\+ compiler"):
+        module.provide(tmp_path / "tools" / "lmplz")
+    assert not (tmp_path / "tools").exists()
+
+
+def test_pip_failing_is_one_line_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module.shutil, "which", lambda name: None if name == "lmplz" else f"/usr/bin/{name}")
+    monkeypatch.setattr(module, "BUILD_TOOLS", (str(tmp_path / "absent.whl"),))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(UserError, match=r"pip install failed .*absent\.whl") as caught:
+        module.provide(tmp_path / "tools" / "lmplz")
+    assert "\n" not in str(caught.value)
+    assert "absent.whl" in capsys.readouterr().err
+    assert not (tmp_path / "tools" / "lmplz").exists()
+
+
+def test_what_is_no_program_does_not_work(tmp_path: Path) -> None:
+    assert not module.works(tmp_path / "absent")
+    (tmp_path / "text").write_text("text")
+    assert not module.works(tmp_path / "text")

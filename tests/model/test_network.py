@@ -1,0 +1,215 @@
+"""The two implementations of the model against each other and against the NumPy loops."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.files import UserError
+from nmt.model.initialization import count_parameters, initialize
+from nmt.model.network import Network, load_model, save_model
+from nmt.variant import Variant
+from tests.model import oracle
+from tests.model.models import KINDS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
+
+kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+
+
+def readable(model: Network) -> Network:
+    twin = Network(dataclasses.replace(model.variant, implementation="readable"), *model.symbols)
+    twin.to(next(model.parameters()).dtype).load_state_dict(model.state_dict())
+    return twin
+
+
+def as_numpy(model: Network) -> dict[str, np.ndarray]:
+    return {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
+
+
+@kinds
+def test_both_implementations_are_the_equations(context: str, order: str, rank: int | None) -> None:
+    model = tiny_model(context=context, decoder_order=order, output_rank=rank)
+    sources, targets = ragged_pairs()
+    weights = as_numpy(model)
+    expected = [
+        oracle.nll(weights, [*source, 0], [*target, 0], order == "printed")[0]
+        for source, target in zip(sources, targets, strict=True)
+    ]
+    for one in (model, readable(model)):
+        np.testing.assert_allclose(one(*ragged_batch()).detach(), expected, rtol=1e-12)
+        np.testing.assert_allclose(one.summed_nll(*ragged_batch()).item(), sum(expected), rtol=1e-12)
+
+
+@kinds
+def test_gradients_are_those_of_the_equations(context: str, order: str, rank: int | None) -> None:
+    """Every weight's gradient, along a random direction, against central differences of the NumPy loops."""
+    model = tiny_model(context=context, decoder_order=order, output_rank=rank)
+    sources, targets = ragged_pairs()
+    weights = as_numpy(model)
+    random = np.random.default_rng(0)
+
+    def total(changed: dict[str, np.ndarray]) -> float:
+        pairs = zip(sources, targets, strict=True)
+        return sum(oracle.nll(changed, [*x, 0], [*y, 0], order == "printed")[0] for x, y in pairs)
+
+    for one in (model, readable(model)):
+        one.summed_nll(*ragged_batch()).backward()
+    twin = dict(one.named_parameters())
+    for name, parameter in model.named_parameters():
+        direction = random.standard_normal(parameter.shape)
+        step = 1e-6 * direction
+        slope = (
+            total({**weights, name: weights[name] + step}) - total({**weights, name: weights[name] - step})
+        ) / 2e-6
+        for gradient in (parameter.grad, twin[name].grad):
+            assert gradient is not None, name
+            np.testing.assert_allclose((gradient.numpy() * direction).sum(), slope, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+@kinds
+def test_implementations_agree_to_rounding(context: str, order: str, rank: int | None) -> None:
+    for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 1e-5)):
+        fast = tiny_model(context=context, decoder_order=order, output_rank=rank, dtype=dtype)
+        slow = readable(fast)
+        for model in (fast, slow):
+            model.summed_nll(*ragged_batch()).backward()
+        twins = dict(slow.named_parameters())
+        for name, parameter in fast.named_parameters():
+            scale = max(1.0, twins[name].grad.abs().max().item())
+            assert (parameter.grad - twins[name].grad).abs().max() <= tolerance * scale, name
+
+
+@kinds
+def test_search_steps_give_the_training_probability(context: str, order: str, rank: int | None) -> None:
+    model = tiny_model(context=context, decoder_order=order, output_rank=rank).eval()
+    batch = ragged_batch()
+    with torch.no_grad():
+        memory = model.encode(batch.source, batch.source_mask)
+        state, previous = model.initial_state(memory), None
+        total = torch.zeros(len(memory), dtype=torch.float64)
+        for words, real in zip(batch.target.T, batch.target_mask.T, strict=True):
+            prediction = model.predict(memory, state, previous)
+            total -= prediction.log_probabilities.gather(1, words[:, None])[:, 0] * real
+            state, previous = model.advance(memory, prediction.carry, words), words
+        torch.testing.assert_close(total, model(*batch))
+
+
+def test_alignments_are_those_of_the_equations() -> None:
+    model = tiny_model().eval()
+    (source,), (target,) = ragged_pairs(lengths=((5, 4),))
+    _, expected = oracle.nll(as_numpy(model), [*source, 0], [*target, 0], printed=False)
+    with torch.no_grad():
+        memory = model.encode(torch.tensor([[*source, 0]]), torch.ones(1, 6, dtype=torch.bool))
+        state, previous = model.initial_state(memory), None
+        for word, alpha in zip([*target, 0], expected, strict=True):
+            prediction = model.predict(memory, state, previous)
+            np.testing.assert_allclose(prediction.alignment[0], alpha, rtol=1e-12)
+            previous = torch.tensor([word])
+            state = model.advance(memory, prediction.carry, previous)
+
+
+def test_several_hypotheses_share_the_annotations_of_their_sentence() -> None:
+    model = tiny_model().eval()
+    batch = ragged_batch()
+    with torch.no_grad():
+        memory = model.encode(batch.source, batch.source_mask)
+        wide = model.initial_state(memory).repeat_interleave(3, dim=0) + torch.arange(12).unsqueeze(1) / 10
+        together = model.predict(memory, wide, torch.arange(12))
+        for k in range(3):
+            alone = model.predict(memory, wide[k::3], torch.arange(12)[k::3])
+            torch.testing.assert_close(together.log_probabilities[k::3], alone.log_probabilities)
+            torch.testing.assert_close(together.alignment[k::3], alone.alignment)
+
+
+@pytest.mark.parametrize(
+    ("context", "rank", "count"),
+    [
+        ("attention", None, 80_438_981),
+        ("attention", 620, 84_349_101),
+        ("fixed", None, 68_576_981),
+        ("fixed", 620, 72_487_101),
+    ],
+)
+def test_full_size_has_the_original_number_of_parameters(context: str, rank: int | None, count: int) -> None:
+    with torch.device("meta"):
+        model = Network(Variant(name="full", context=context, output_rank=rank), 30_001, 30_001)
+    assert count_parameters(model) == count
+
+
+def test_initialization_is_appendix_b1() -> None:
+    model = Network(tiny_variant(hidden=40, embedding=50, alignment=60, attention_scale=0.001, initialization_scale=0.01), 99, 99)
+    initialize(model, seed=3)
+    weights = dict(model.named_parameters())
+    for name in ("unit.U", "unit.U_z", "unit.U_r", "encoder.forwards.U", "encoder.backwards.U_r"):
+        torch.testing.assert_close(weights[name] @ weights[name].T, torch.eye(40), atol=1e-5, rtol=0)
+    for name in ("context.W_a", "context.U_a"):
+        assert weights[name].std().item() == pytest.approx(0.001, rel=0.1)
+    for name in ("encoder.embedding.E", "C", "W_s", "readout.W_o", "unit.W"):
+        assert weights[name].std().item() == pytest.approx(0.01, rel=0.1)
+    for name in ("context.v_a", "b_s", "unit.b", "readout.b_o", "readout.b_t", "embedding.b", "encoder.backwards.b"):
+        assert not weights[name].any()
+    again = Network(model.variant, 99, 99)
+    initialize(again, seed=3)
+    assert all(torch.equal(one, other) for one, other in zip(model.parameters(), again.parameters(), strict=True))
+
+
+def test_bfloat16_stays_near_float32() -> None:
+    model = tiny_model(dtype=torch.float32)
+    exact = model.summed_nll(*ragged_batch())
+    exact.backward()
+    gradients = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = model.summed_nll(*ragged_batch())
+    rounded.backward()
+    assert rounded.item() == pytest.approx(exact.item(), rel=0.02)
+    assert rounded.item() != exact.item()
+    ours = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+    theirs = torch.cat([gradient.flatten() for gradient in gradients])
+    assert torch.nn.functional.cosine_similarity(ours, theirs, dim=0) > 0.995
+
+
+def test_golden_output() -> None:
+    """A fixed model must score a fixed pair as it did when this was written, whatever is rewritten inside.
+
+    The weights come from arithmetic, not from a random generator that may change.
+    """
+    model = tiny_model()
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):
+            places = torch.arange(parameter.numel(), dtype=torch.float64).reshape(parameter.shape)
+            parameter.copy_(torch.sin(places + number) / 2)
+    batch = ragged_batch()
+    source = torch.arange(24).reshape(4, 6) % 11
+    target = torch.arange(28).reshape(4, 7) % 13
+    np.testing.assert_allclose(
+        model(source, batch.source_mask, target, batch.target_mask).detach(), GOLDEN, rtol=1e-10
+    )
+
+
+GOLDEN = [5.078838709857, 18.74116444937, 2.239723186804, 10.29665349717]
+
+
+def test_a_model_survives_its_file(tmp_path) -> None:
+    model = tiny_model(dtype=torch.float32)
+    model.updates = 7
+    save_model(model, tmp_path / "model.safetensors")
+    again = load_model(tmp_path / "model.safetensors")
+    assert again.updates == 7
+    assert again.variant == model.variant
+    torch.testing.assert_close(again(*ragged_batch()), model(*ragged_batch()))
+
+
+def test_a_broken_model_file_is_one_clear_line(tmp_path) -> None:
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(UserError, match="no such model"):
+        load_model(path)
+    save_model(tiny_model(dtype=torch.float32), path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(UserError, match="not a whole model"):
+        load_model(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(UserError, match="not a whole model"):
+        load_model(path)

@@ -1,0 +1,219 @@
+# What the rules share: the checked configuration, names derived from it, and functions of wildcards.
+import re
+import shlex
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir)))
+
+from nmt.__main__ import STEPS
+from nmt.config import check_corpora, load
+from nmt.corpora.registry import read_registry
+from nmt.digest import digest
+from nmt.files import UserError
+from nmt.variant import CONTEXT_MODULES
+
+
+def read_config():
+    """The checked configuration and its registry; a mistake in them ends the run with one line."""
+    try:
+        checked = load(config)
+        registry = read_registry(checked.registry)
+        check_corpora(checked, registry)
+    except UserError as error:
+        sys.exit(f"snakemake: {error}")
+    return checked, registry
+
+
+CONFIG, REGISTRY = read_config()
+DATA = f"data/{CONFIG.experiment}"
+LANGUAGES = [CONFIG.languages.source, CONFIG.languages.target]
+TRAIN, IN_DOMAIN = CONFIG.corpora.train, CONFIG.corpora.in_domain
+DEVELOPMENT, TEST = CONFIG.corpora.development, CONFIG.corpora.test
+CORPORA = list(dict.fromkeys([*TRAIN, *IN_DOMAIN, *DEVELOPMENT, *TEST]))
+SETS = [*TEST, "development"]
+PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
+ARCHIVES = {
+    path: (address, digits)
+    for name in CORPORA
+    for path, address, digits in zip(
+        REGISTRY[name].archives, REGISTRY[name].addresses, REGISTRY[name].hashes
+    )
+}
+FORMATS = ["pdf", "svg", "png"]
+
+
+def one_of(names):
+    """A wildcard constraint: one of the names."""
+    return f"(?:{'|'.join(re.escape(name) for name in names)})"
+
+
+def code(step):
+    """The digest of a step's code: a change of what it does, not of how it is written, runs it again."""
+    return digest([STEPS[step]])
+
+
+def model_code(step):
+    """As `code`, for a step that runs a model: of the two sources of the context only the variant's own counts."""
+
+    def of_variant(wildcards):
+        context = CONFIG.variants[wildcards.variant].context
+        others = [
+            source for name, (source, _) in CONTEXT_MODULES.items() if name != context
+        ]
+        return digest([STEPS[step], CONTEXT_MODULES[context][0]], others)
+
+    return of_variant
+
+
+def untracked(value):
+    """A param that says where or how fast, not what: Snakemake compares no params that depend on the output."""
+    return lambda wildcards, output: value(wildcards) if callable(value) else value
+
+
+def both(path, **names):
+    """A path for each of the two languages, source first; {language} stands for it."""
+    return expand(path, language=LANGUAGES, allow_missing=True, **names)
+
+
+def side(number, names):
+    """The tokenized source (0) or target (1) sides of corpora."""
+    return [f"<data>/tokenized/{name}.{LANGUAGES[number]}" for name in names]
+
+
+def labels(variants):
+    """How tables and figures call the variants, quoted for the shell."""
+    return shlex.join(CONFIG.variants[variant].label for variant in variants)
+
+
+def mirror_archives():
+    """The archives that the built-in language consists of, none where the text comes from elsewhere."""
+    return (
+        [f"<data>/mirror/{path}" for path in ARCHIVES]
+        if CONFIG.mirror == "generated"
+        else []
+    )
+
+
+def fetch_input(wildcards):
+    return f"<data>/mirror/{wildcards.archive}" if CONFIG.mirror == "generated" else []
+
+
+def fetch_mirror(wildcards):
+    return f"{DATA}/mirror" if CONFIG.mirror == "generated" else CONFIG.mirror or ""
+
+
+def fetch_address(wildcards):
+    return ARCHIVES[wildcards.archive][0]
+
+
+def fetch_hash(wildcards):
+    return ARCHIVES[wildcards.archive][1]
+
+
+def extract_archives(wildcards):
+    return [f"<data>/archives/{path}" for path in REGISTRY[wildcards.corpus].archives]
+
+
+def extract_members(wildcards):
+    return shlex.join(REGISTRY[wildcards.corpus].members)
+
+
+def extract_expectation(wildcards):
+    pairs = REGISTRY[wildcards.corpus].pairs
+    return f"--expected-pairs {pairs}" if pairs is not None else ""
+
+
+def development_texts(wildcards):
+    return [
+        f"<data>/{wildcards.kind}/{name}.{wildcards.language}" for name in DEVELOPMENT
+    ]
+
+
+def initial_model(wildcards):
+    """The model that a variant goes on from, if any."""
+    before = CONFIG.variants[wildcards.variant].continues
+    return f"<data>/models/{before}/model.safetensors" if before else []
+
+
+def initial_option(wildcards, input):
+    return f"--initial {input.initial}" if input.initial else ""
+
+
+def settings(wildcards):
+    """All settings of a variant, quoted for the shell."""
+    return shlex.quote(CONFIG.variants[wildcards.variant].to_json())
+
+
+def learned(wildcards):
+    """The settings of a variant that decide what it learns."""
+    return CONFIG.variants[wildcards.variant].what_is_learned()
+
+
+def checkpoints(wildcards):
+    return f"{DATA}/checkpoints/{wildcards.variant}"
+
+
+def device(wildcards):
+    return CONFIG.variants[wildcards.variant].device
+
+
+def nll_texts(wildcards):
+    folder = "selected" if wildcards.text == "train" else "tokenized"
+    return both(f"<data>/{folder}/{wildcards.text}.{{language}}")
+
+
+def nll_sample(wildcards):
+    if wildcards.text == "development":
+        return ""
+    return f"--sample {CONFIG.table2.train_sample} --seed {CONFIG.seed}"
+
+
+def of_set(path, **names):
+    """An input function: `path`, expanded with `names`, for the test set whose tables lie at {place}."""
+    return lambda wildcards: expand(path, set=PLACES[wildcards.place], **names)
+
+
+def table_set(wildcards):
+    return PLACES[wildcards.place]
+
+
+def table_labels(table):
+    """How the report calls a table that each test set has."""
+    return lambda wildcards: {"table": table, "set": PLACES[wildcards.place]}
+
+
+def figure_labels(figure):
+    """How the report calls a figure that each test set has."""
+    return lambda wildcards: {"figure": figure, "set": PLACES[wildcards.place]}
+
+
+def curves():
+    """The variants of Figure 2."""
+    return [
+        variant
+        for variant in CONFIG.variants
+        if variant not in CONFIG.figure2.leave_out
+    ]
+
+
+def targets():
+    """Every table and figure."""
+    of_sets = [
+        "table1.csv",
+        "table1.md",
+        "table1.tex",
+        "table3.csv",
+        "table3.md",
+        "figure2.csv",
+        "figure3.csv",
+    ]
+    of_sets += [
+        f"{figure}.{ending}" for figure in ("figure2", "figure3") for ending in FORMATS
+    ]
+    once = ["selection.csv", "coverage.csv", "table2.csv", "table2.md"]
+    once += [f"figure1.{ending}" for ending in FORMATS]
+    return [
+        f"<results>/{name}"
+        for name in once + [place + name for place in PLACES for name in of_sets]
+    ]

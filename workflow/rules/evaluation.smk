@@ -1,0 +1,329 @@
+# From translations to the tables and figures, each with a CSV of its numbers.
+
+
+rule score:
+    input:
+        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+        reference=f"<data>/tokenized/{{set}}.{LANGUAGES[1]}",
+        raw_reference=f"<data>/extracted/{{set}}.{LANGUAGES[1]}",
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        translation="<data>/translations/{variant}/{set}.txt",
+        translation_no_unk="<data>/translations/{variant}/{set}.no_unk.txt",
+    output:
+        "<data>/scores/{variant}/{set}.json",
+    log:
+        "logs/score/<experiment>/{variant}.{set}.log",
+    benchmark:
+        "benchmarks/score/<experiment>/{variant}.{set}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        language=LANGUAGES[1],
+        code=code("score"),
+    shell:
+        "python -m nmt score --source {input.source} --reference {input.reference}"
+        " --raw-reference {input.raw_reference} --language {params.language} --shortlists {input.shortlists}"
+        " --translation {input.translation} --translation-no-unk {input.translation_no_unk}"
+        " --output {output} 2> {log}"
+
+
+rule selection:
+    input:
+        "<data>/selected/audit.csv",
+    output:
+        report(
+            "<results>/selection.csv",
+            caption="../report/selection.rst",
+            category="Corpora",
+            labels={"table": "Data selection"},
+        ),
+    log:
+        "logs/selection/<experiment>/selection.log",
+    benchmark:
+        "benchmarks/selection/<experiment>/selection.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=100,
+        runtime=5,
+    shell:
+        "cp {input} {output} 2> {log}"
+
+
+rule coverage:
+    input:
+        both("<data>/shortlist/{language}.csv"),
+    output:
+        report(
+            "<results>/coverage.csv",
+            caption="../report/coverage.rst",
+            category="Corpora",
+            labels={"table": "Shortlist coverage"},
+        ),
+    log:
+        "logs/coverage/<experiment>/coverage.log",
+    benchmark:
+        "benchmarks/coverage/<experiment>/coverage.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=100,
+        runtime=5,
+    shell:
+        "awk 'FNR > 1 || NR == 1' {input} > {output} 2> {log}"
+
+
+rule table1:
+    input:
+        scores=of_set("<data>/scores/{variant}/{set}.json", variant=CONFIG.variants),
+        paper="data/paper.tsv",
+    output:
+        csv=report(
+            "<results>/{place}table1.csv",
+            caption="../report/table1.rst",
+            category="Tables",
+            labels=table_labels("Table 1"),
+        ),
+        md="<results>/{place}table1.md",
+        tex="<results>/{place}table1.tex",
+    log:
+        "logs/table1/<experiment>/{place}table1.log",
+    benchmark:
+        "benchmarks/table1/<experiment>/{place}table1.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        labels=labels(CONFIG.variants),
+        code=code("table1"),
+    shell:
+        "python -m nmt table1 --scores {input.scores} --labels {params.labels} --paper {input.paper}"
+        " --output-csv {output.csv} --output-md {output.md} --output-tex {output.tex} 2> {log}"
+
+
+rule table2:
+    input:
+        summaries=expand(
+            "<data>/models/{variant}/summary.json", variant=CONFIG.variants
+        ),
+        train=expand("<data>/nll/{variant}/train.json", variant=CONFIG.variants),
+        development=expand(
+            "<data>/nll/{variant}/development.json", variant=CONFIG.variants
+        ),
+        paper="data/paper.tsv",
+    output:
+        csv=report(
+            "<results>/table2.csv",
+            caption="../report/table2.rst",
+            category="Tables",
+            labels={"table": "Table 2"},
+        ),
+        md="<results>/table2.md",
+    log:
+        "logs/table2/<experiment>/table2.log",
+    benchmark:
+        "benchmarks/table2/<experiment>/table2.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        labels=labels(CONFIG.variants),
+        code=code("table2"),
+    shell:
+        "python -m nmt table2 --summaries {input.summaries} --train-nll {input.train}"
+        " --development-nll {input.development} --labels {params.labels} --paper {input.paper}"
+        " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+
+
+rule table3:
+    input:
+        source=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[0]}"),
+        raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
+        reference=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[1]}"),
+        translations=of_set(
+            "<data>/translations/{variant}/{set}.txt", variant=CONFIG.table3.models
+        ),
+    output:
+        csv=report(
+            "<results>/{place}table3.csv",
+            caption="../report/table3.rst",
+            category="Tables",
+            labels=table_labels("Table 3"),
+        ),
+        md="<results>/{place}table3.md",
+    log:
+        "logs/table3/<experiment>/{place}table3.log",
+    benchmark:
+        "benchmarks/table3/<experiment>/{place}table3.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        labels=labels(CONFIG.table3.models),
+        set=table_set,
+        language=LANGUAGES[1],
+        sentences=CONFIG.table3.sentences,
+        minimum=CONFIG.table3.minimum_words,
+        seed=CONFIG.seed,
+        code=code("table3"),
+    shell:
+        "python -m nmt table3 --source {input.source} --raw-source {input.raw_source}"
+        " --reference {input.reference} --translations {input.translations} --labels {params.labels}"
+        " --set {params.set} --language {params.language} --sentences {params.sentences}"
+        " --minimum-words {params.minimum} --seed {params.seed}"
+        " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+
+
+rule figure1:
+    output:
+        pdf="<results>/figure1.pdf",
+        svg="<results>/figure1.svg",
+        png=report(
+            "<results>/figure1.png",
+            caption="../report/figure1.rst",
+            category="Figures",
+            labels={"figure": "Figure 1"},
+        ),
+    log:
+        "logs/figure1/<experiment>/figure1.log",
+    benchmark:
+        "benchmarks/figure1/<experiment>/figure1.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("figure1"),
+    shell:
+        "python -m nmt figure1 --outputs {output} 2> {log}"
+
+
+rule lengths:
+    input:
+        source=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[0]}"),
+        reference=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[1]}"),
+        translations=of_set("<data>/translations/{variant}/{set}.txt", variant=curves()),
+    output:
+        "<results>/{place}figure2.csv",
+    log:
+        "logs/lengths/<experiment>/{place}lengths.log",
+    benchmark:
+        "benchmarks/lengths/<experiment>/{place}lengths.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        labels=labels(curves()),
+        width=CONFIG.figure2.bin_width,
+        code=code("lengths"),
+    shell:
+        "python -m nmt lengths --source {input.source} --reference {input.reference}"
+        " --translations {input.translations} --labels {params.labels} --bin-width {params.width}"
+        " --output {output} 2> {log}"
+
+
+rule figure2:
+    input:
+        "<results>/{place}figure2.csv",
+    output:
+        pdf="<results>/{place}figure2.pdf",
+        svg="<results>/{place}figure2.svg",
+        png=report(
+            "<results>/{place}figure2.png",
+            caption="../report/figure2.rst",
+            category="Figures",
+            labels=figure_labels("Figure 2"),
+        ),
+    log:
+        "logs/figure2/<experiment>/{place}figure2.log",
+    benchmark:
+        "benchmarks/figure2/<experiment>/{place}figure2.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("figure2"),
+    shell:
+        "python -m nmt figure2 --points {input} --outputs {output} 2> {log}"
+
+
+rule samples:
+    input:
+        alignments=of_set(
+            "<data>/translations/{variant}/{set}.alignments.jsonl",
+            variant=CONFIG.figure3.model,
+        ),
+        source=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[0]}"),
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+    output:
+        "<results>/{place}figure3.csv",
+    log:
+        "logs/samples/<experiment>/{place}samples.log",
+    benchmark:
+        "benchmarks/samples/<experiment>/{place}samples.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        chosen=CONFIG.figure3.chosen,
+        seed=CONFIG.seed,
+        code=code("samples"),
+    shell:
+        "python -m nmt samples --alignments {input.alignments} --source {input.source}"
+        " --shortlists {input.shortlists} --seed {params.seed} --chosen {params.chosen} --output {output} 2> {log}"
+
+
+rule figure3:
+    input:
+        "<results>/{place}figure3.csv",
+    output:
+        pdf="<results>/{place}figure3.pdf",
+        svg="<results>/{place}figure3.svg",
+        png=report(
+            "<results>/{place}figure3.png",
+            caption="../report/figure3.rst",
+            category="Figures",
+            labels=figure_labels("Figure 3"),
+        ),
+    log:
+        "logs/figure3/<experiment>/{place}figure3.log",
+    benchmark:
+        "benchmarks/figure3/<experiment>/{place}figure3.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("figure3"),
+    shell:
+        "python -m nmt figure3 --points {input} --outputs {output} 2> {log}"

@@ -1,0 +1,66 @@
+# From models to translations: beam search, with the unknown word allowed and forbidden.
+
+
+rule translate:
+    input:
+        model="<data>/models/{variant}/model.safetensors",
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+    output:
+        translation="<data>/translations/{variant}/{set}.txt",
+        scores="<data>/translations/{variant}/{set}.scores.tsv",
+        alignments="<data>/translations/{variant}/{set}.alignments.jsonl",
+    log:
+        "logs/translate/<experiment>/{variant}.{set}.log",
+    benchmark:
+        "benchmarks/translate/<experiment>/{variant}.{set}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads.translate
+    resources:
+        mem_mb=16000,
+        runtime=720,
+        gpu=1,
+    params:
+        beam=CONFIG.translate.beam,
+        ratio=CONFIG.translate.minimum_length_ratio,
+        code=model_code("translate"),
+        batch=untracked(CONFIG.translate.batch),
+        device=untracked(device),
+    shell:
+        "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
+        " --output {output.translation} --scores {output.scores} --alignments {output.alignments}"
+        " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
+        " --device {params.device} 2> >(tee {log} >&2)"
+
+
+rule translate_no_unk:
+    input:
+        model="<data>/models/{variant}/model.safetensors",
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+    output:
+        translation="<data>/translations/{variant}/{set}.no_unk.txt",
+        scores="<data>/translations/{variant}/{set}.no_unk.scores.tsv",
+    log:
+        "logs/translate/<experiment>/{variant}.{set}.no_unk.log",
+    benchmark:
+        "benchmarks/translate/<experiment>/{variant}.{set}.no_unk.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads.translate
+    resources:
+        mem_mb=16000,
+        runtime=720,
+        gpu=1,
+    params:
+        beam=CONFIG.translate.beam,
+        ratio=CONFIG.translate.minimum_length_ratio,
+        code=model_code("translate"),
+        batch=untracked(CONFIG.translate.batch),
+        device=untracked(device),
+    shell:
+        "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
+        " --output {output.translation} --scores {output.scores} --forbid-unk"
+        " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
+        " --device {params.device} 2> >(tee {log} >&2)"

@@ -1,0 +1,62 @@
+# From ids to trained models and their likelihoods.
+
+
+# The checkpoints are no output: Snakemake deletes the outputs of a job that fails, and a repeated one goes on from them.
+rule train:
+    input:
+        data="<data>/binarized",
+        development=both("<data>/tokenized/development.{language}"),
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        initial=initial_model,
+    output:
+        model="<data>/models/{variant}/model.safetensors",
+        summary="<data>/models/{variant}/summary.json",
+        metrics="<data>/models/{variant}/metrics.jsonl",
+    log:
+        "logs/train/<experiment>/{variant}.log",
+    benchmark:
+        "benchmarks/train/<experiment>/{variant}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads.train
+    resources:
+        mem_mb=16000,
+        runtime="21d",
+        gpu=1,
+    params:
+        learned=learned,
+        code=model_code("train"),
+        settings=untracked(settings),
+        checkpoints=untracked(checkpoints),
+        initial=initial_option,
+    shell:
+        "python -m nmt train --settings {params.settings} --data {input.data}"
+        " --development {input.development} --shortlists {input.shortlists} {params.initial}"
+        " --checkpoints {params.checkpoints} --threads {threads} --model {output.model}"
+        " --summary {output.summary} --metrics {output.metrics} 2> >(tee {log} >&2)"
+
+
+rule nll:
+    input:
+        model="<data>/models/{variant}/model.safetensors",
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        texts=nll_texts,
+    output:
+        "<data>/nll/{variant}/{text}.json",
+    log:
+        "logs/nll/<experiment>/{variant}.{text}.log",
+    benchmark:
+        "benchmarks/nll/<experiment>/{variant}.{text}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads.translate
+    resources:
+        mem_mb=16000,
+        runtime=120,
+        gpu=1,
+    params:
+        sample=nll_sample,
+        code=model_code("nll"),
+    shell:
+        "python -m nmt nll --model {input.model} --shortlists {input.shortlists} --texts {input.texts}"
+        " {params.sample} --output {output} 2> >(tee {log} >&2)"
