@@ -41,9 +41,7 @@ def main(words: list[str] | None = None) -> int:
     outer.add_argument("step", choices=STEPS, metavar="STEP", help=", ".join(STEPS))
     step = outer.parse_args(words[:1]).step
     module = importlib.import_module(STEPS[step])
-    parser = argparse.ArgumentParser(
-        prog=f"python -m nmt {step}", description=(module.__doc__ or "").split("\n\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m nmt {step}", description=(module.__doc__ or "").split("\n\n")[0])
     module.add_arguments(parser)
     arguments = parser.parse_args(words[1:])
     try:

@@ -201,9 +201,7 @@ def _check_variants(variants: Mapping[str, Variant]) -> None:
         before = variants[variant.continues]
         for key in _SHAPE:
             if getattr(before, key) != getattr(variant, key):
-                raise UserError(
-                    f"{where}: {before.name} has another {key}; both must be the same to go on from it"
-                )
+                raise UserError(f"{where}: {before.name} has another {key}; both must be the same to go on from it")
         seen = [variant.name]
         step: Variant | None = variant
         while step is not None and step.continues is not None:
@@ -259,6 +257,4 @@ def check_corpora(config: Config, known: Iterable[str]) -> None:
                 raise unknown(corpus, known, f"config: corpora.{use}", f"corpus ({config.registry})")
     for corpus in config.corpora.test:
         if corpus in config.corpora.train + config.corpora.in_domain + config.corpora.development:
-            raise UserError(
-                f"config: corpora.test: {corpus} is also used in training; take it out of one of them"
-            )
+            raise UserError(f"config: corpora.test: {corpus} is also used in training; take it out of one of them")

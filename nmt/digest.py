@@ -2,7 +2,8 @@
 
 The digest of a module covers its syntax tree and those of the `nmt` modules it imports, directly or through
 others. Comments, white space and docstrings are no part of the trees, so a change of them reruns nothing. Imports
-inside functions count too; a module that is chosen by name at run time must be named by the caller.
+inside functions count too, those for the type checker do not; a module that is chosen by name at run time must be
+named by the caller.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
         tree = ast.parse(path.read_bytes(), str(path))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno} is not Python ({error.msg})") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+        elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     imported: set[str] = set()
     for node in ast.walk(tree):
@@ -67,8 +73,6 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
             base = _absolute(node, package)
             imported.add(base)
             imported.update(f"{base}.{alias.name}" for alias in node.names)
-        elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
     own = {one for one in imported if one.split(".")[0] == "nmt" and _file(one) is not None}
     own.update(_packages(module))
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(own - {module})

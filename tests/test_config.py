@@ -145,7 +145,7 @@ def test_a_missing_key_is_named() -> None:
 
 def test_an_unknown_corpus_is_named_with_the_nearest() -> None:
     config = paper("{corpora: {train: [europarl-v8]}}")
-    with pytest.raises(UserError, match="unknown corpus .*europarl-v8; the nearest is europarl-v7"):
+    with pytest.raises(UserError, match=r"unknown corpus .*europarl-v8; the nearest is europarl-v7"):
         check_corpora(config, read_registry(ROOT / config.registry))
 
 

@@ -104,9 +104,7 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
                     continue
                 content = tar.extractfile(entry) if entry.isfile() else None
                 if not isinstance(content, io.BufferedReader):
-                    raise UserError(
-                        f"{archive}: {member} is not a regular file; correct the member in the registry"
-                    )
+                    raise UserError(f"{archive}: {member} is not a regular file; correct the member in the registry")
                 place = _place(archive, member)
                 with content:
                     found[member] = _write(_decompressed(content), wanted[member], member, place)
@@ -129,9 +127,7 @@ def _readable(archive: Path) -> Iterator[io.BufferedReader]:
             raise
         raise UserError(f"{archive}: {error.strerror}; fetch it first") from None
     except tarfile.ReadError as error:
-        raise UserError(
-            f"{archive}: not a whole tar archive ({error}); remove it and fetch it again"
-        ) from None
+        raise UserError(f"{archive}: not a whole tar archive ({error}); remove it and fetch it again") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError) as error:
         raise UserError(f"{archive}: truncated or damaged ({error}); remove it and fetch it again") from None
 

@@ -33,12 +33,8 @@ SET_MIRROR = "set `mirror` in the config to a copy that can be reached"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--address", required=True, help="http, https or file URL, or a path below the mirror"
-    )
-    parser.add_argument(
-        "--mirror", default="", help="http, https or file URL, or folder, read in place of the host"
-    )
+    parser.add_argument("--address", required=True, help="http, https or file URL, or a path below the mirror")
+    parser.add_argument("--mirror", default="", help="http, https or file URL, or folder, read in place of the host")
     parser.add_argument("--hash", default="", help="md5:HEX or sha256:HEX that the file must have")
     parser.add_argument("--output", type=Path, required=True)
 
@@ -109,9 +105,7 @@ class _Hash:
 
     def check(self, place: str) -> None:
         if self._state and (got := f"{self._state.name}:{self._state.hexdigest()}") != self.expected:
-            raise UserError(
-                f"{place}: expected {self.expected}, got {got}; nothing was kept, the copy there differs"
-            )
+            raise UserError(f"{place}: expected {self.expected}, got {got}; nothing was kept, the copy there differs")
 
 
 def _copy(place: Path, file: IO[bytes], hashing: _Hash) -> None:
@@ -151,9 +145,7 @@ class _Transfer:
             if not self.received:
                 self.length = _number(response.headers.get("Content-Length"))
                 tag = response.headers.get("ETag", "")
-                self.tag = (
-                    tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
-                )
+                self.tag = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
                 self.progress.total(self.length)
             for block in _blocks(response):
                 self.file.write(block)
@@ -177,23 +169,17 @@ class _Transfer:
                     raise _BrokenError("the file has changed on the server") from None
                 if error.code in TRANSIENT:
                     raise _BrokenError(f"the server answers {error.code} {error.reason}") from None
-                raise UserError(
-                    f"{self.url}: the server answers {error.code} {error.reason}; {SET_MIRROR}"
-                ) from None
+                raise UserError(f"{self.url}: the server answers {error.code} {error.reason}; {SET_MIRROR}") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             # Without a network or a host there is nothing to wait for, unless the transfer had begun.
-            lasting = isinstance(
-                reason, (socket.gaierror, ConnectionRefusedError, ssl.SSLCertVerificationError)
-            )
+            lasting = isinstance(reason, (socket.gaierror, ConnectionRefusedError, ssl.SSLCertVerificationError))
             unreachable = isinstance(reason, OSError) and "unreachable" in str(reason)
             if (lasting or unreachable) and not self.received:
                 raise UserError(f"{self.url}: cannot be reached ({_said(reason)}); {SET_MIRROR}") from None
             raise _BrokenError(f"no answer ({_said(reason)})") from None
         except ValueError as error:
-            raise UserError(
-                f"{self.url}: not a URL ({error}); correct it, or `mirror` in the config"
-            ) from None
+            raise UserError(f"{self.url}: not a URL ({error}); correct it, or `mirror` in the config") from None
         start = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
         if response.status == 206 and start != str(self.received):
             response.close()
@@ -222,9 +208,7 @@ def _download(url: str, file: IO[bytes], hashing: _Hash) -> None:
                     tries = 0
                 furthest = max(furthest, transfer.received)
                 if tries == len(PAUSES):
-                    raise UserError(
-                        f"{url}: {error} after {tries + 1} tries; repeat later, or {SET_MIRROR}"
-                    ) from None
+                    raise UserError(f"{url}: {error} after {tries + 1} tries; repeat later, or {SET_MIRROR}") from None
                 warn(f"{url}: {error}; trying again in {PAUSES[tries]:.0f} s")
                 time.sleep(PAUSES[tries])
                 tries += 1

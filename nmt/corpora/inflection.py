@@ -150,7 +150,7 @@ def verb(english: str, french: str) -> Verb:
 
 
 _BEFORE_VOWEL = re.compile(
-    rf"\b(?:(le|la|de|que|ne|se|je|lorsque|puisque)|(ce|sa|ma|nouveauX|vieuX|beauX)) "
+    rf"\b(?:(le|la|de|que|ne|se|je|lorsque|puisque)|(ce|sa|ma|nouveauX|vieuxX|beauX)) "
     rf"(?=(?!{lexicon.ASPIRATE})[{_VOWELS}hH])|\bsi (?=ils? )"
 )
 _PARTITIVE = re.compile(r"\bde des? ")  # `de` swallows the indefinite article after it
@@ -171,14 +171,14 @@ def _elided(word: str) -> str:
 
 def _punctuate(words: str) -> str:
     """Commas and full stops join the word before; `{` and `}` stand for opening and closing quotation marks."""
-    text = words.replace(" ,", ",").replace(" .", ".").replace("{ ", '"').replace(" }", '"')
+    text = words.replace(" , ,", ",").replace(" ,", ",").replace(" .", ".").replace("{ ", '"').replace(" }", '"')
     first = 1 if text.startswith('"') else 0
     return text[:first] + text[first].upper() + text[first + 1 :]
 
 
 def write_english(words: str) -> str:
     """A raw English sentence from its words: the article `an`, punctuation, a capital."""
-    return _punctuate(_ARTICLE_AN.sub("an ", words))
+    return _punctuate(_ARTICLE_AN.sub("an ", words)).replace(" :", ":")
 
 
 def write_french(words: str) -> str:
@@ -186,3 +186,11 @@ def write_french(words: str) -> str:
     words = _PARTITIVE.sub("de ", words)
     words = _BEFORE_VOWEL.sub(_elide, words).replace("X ", " ")
     return _punctuate(_CONTRACTION.sub(lambda match: _CONTRACTED[match[0].strip().lower()], words))
+
+
+_WORD = re.compile(r"\w[\w-]*'?|[^\w\s]")
+
+
+def count_words(text: str) -> int:
+    """Words of a raw sentence of this language, punctuation and elided words counted one each, as a tokenizer would."""
+    return len(_WORD.findall(text))

@@ -33,7 +33,7 @@ _DETERMINERS = (
     + [("", "les", "les")] * 3
     + [("these", "ces", "ces"), ("several", "plusieurs", "plusieurs"), ("their", "leurs", "leurs")]
     + [("all the", "tous les", "toutes les"), ("most of the", "la plupart de les", "la plupart de les")]
-    + [("many", "de nombreux", "de nombreuses"), ("our", "nos", "nos"), ("#", "#", "#"), ("#", "les #", "les #")],
+    + [("many", "de nombreux", "de nombreuses"), ("our", "nos", "nos"), ("#", "#", "#"), ("the #", "les #", "les #")],
 )
 
 
@@ -89,7 +89,7 @@ class Phrases:
         return NounPhrase(town, town, 0, 0, "l")
 
     def _noun_phrase(self, kinds: str, size: int) -> NounPhrase:
-        """A noun phrase of one of `kinds`; `size` 0 has at most an adjective, 1 also a complement, 2 a relative clause."""
+        """A noun phrase of one of `kinds`; `size` 0: at most an adjective, 1: also a complement, 2: a clause."""
         kind = self._pick(kinds)
         chance = self._draw()
         if kind in "pol" and chance < (0.12 if kind == "p" else 0.05):
@@ -110,16 +110,20 @@ class Phrases:
         if size and self._chance(0.55):
             extra = self._modifier(size, plural, noun.gender, kind)
             english, french = english + extra[0], french + extra[1]
-        determiner, masculine, feminine = ("", "le", "la") if kind == "a" else self._pick(_DETERMINERS[plural])
+        determiner, masculine, feminine = ("", "le", "la") if kind == "a" else self._determiner(_DETERMINERS[plural])
         article = feminine if noun.gender else masculine
-        if "#" in determiner:
-            number, nombre = self._pick(self._words.numbers)
-            determiner, article = number, article.replace("#", nombre)
-            if article != nombre:
-                determiner = f"the {number}"
         if before and article == "des":
             article = "de"
         return NounPhrase(f"{determiner} {english}".lstrip(), f"{article} {french}", plural, noun.gender, kind)
+
+    def _determiner(self, choices: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
+        """English, French masculine, French feminine; `#` in a choice stands for a number."""
+        determiner = self._pick(choices)
+        if "#" not in determiner[0]:
+            return determiner
+        number, nombre = self._pick(self._words.numbers)
+        masculine = determiner[1].replace("#", nombre)
+        return determiner[0].replace("#", number), masculine, masculine
 
     def _ambiguous(self, sense: Sense, plural: int, size: int) -> NounPhrase:
         """A noun of several French readings, with the adjective or the complement that decides between them."""
@@ -133,11 +137,15 @@ class Phrases:
             english, french = f"{adjective.english} {english}", f"{french} {adjective.french[2 * plural + noun.gender]}"
         determiner, masculine, feminine = self._pick(_DETERMINERS[plural][:10])
         return NounPhrase(
-            f"{determiner} {english}", f"{feminine if noun.gender else masculine} {french}", plural, noun.gender, noun.kind
+            f"{determiner} {english}",
+            f"{feminine if noun.gender else masculine} {french}",
+            plural,
+            noun.gender,
+            noun.kind,
         )
 
     def _modifier(self, size: int, plural: int, gender: int, kind: str) -> Pair:
-        """What follows a noun, each side with a space before it: here a complement or a place, in `Grammar` also clauses."""
+        """What follows a noun, a space before it: here a complement or a place, in `Grammar` also a clause."""
         if self._chance(0.65):
             phrase = self._noun_phrase("ool" if kind in "pl" else "taoe", 0)
             return f" of {phrase.english}", f" de {phrase.french}"

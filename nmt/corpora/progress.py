@@ -53,9 +53,7 @@ class Progress:
             self._bar.update(amount)
         elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
-            self._say(
-                f"{self._amount(self._done)}" + (f" of {self._amount(self._total)}" if self._total else "")
-            )
+            self._say(f"{self._amount(self._done)}" + (f" of {self._amount(self._total)}" if self._total else ""))
 
     def _amount(self, amount: int) -> str:
         return f"{amount / 1e6:,.1f} MB" if self._unit == "B" else f"{amount:,} {self._unit}"

@@ -63,9 +63,7 @@ def archive_path(address: str) -> str:
     path = path.lstrip("/") if "://" in address else path
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or path.endswith("/") or ".." in parts or "\\" in path:
-        raise UserError(
-            f"address {address!r}: no path of a file below a mirror; write HOST/FOLDER/FILE or FOLDER/FILE"
-        )
+        raise UserError(f"address {address!r}: no path of a file below a mirror; write HOST/FOLDER/FILE or FOLDER/FILE")
     return str(PurePosixPath(path))
 
 
@@ -91,17 +89,13 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
             header = _header(fields, where)
             continue
         if len(fields) != len(header):
-            raise UserError(
-                f"{where}: {len(fields)} fields where the header has {len(header)}; separate them by tabs"
-            )
+            raise UserError(f"{where}: {len(fields)} fields where the header has {len(header)}; separate them by tabs")
         corpus = _corpus(dict(zip(header, fields, strict=True)), where)
         if corpus.name in corpora:
             raise UserError(f"{where}: the name {corpus.name!r} is there twice; rename or remove one")
         for archive, digest in zip(corpus.archives, corpus.hashes, strict=True):
             if digest and known_hashes.setdefault(archive, digest) != digest:
-                raise UserError(
-                    f"{where}: {archive} has another hash on an earlier line; correct one of them"
-                )
+                raise UserError(f"{where}: {archive} has another hash on an earlier line; correct one of them")
         corpora[corpus.name] = corpus
     if header is None:
         raise UserError(f"{path}: empty; the first line must name the columns {' '.join(COLUMNS)}")
@@ -123,9 +117,7 @@ def _header(fields: list[str], where: str) -> list[str]:
 
 def _corpus(row: dict[str, str], where: str) -> Corpus:
     if not NAME.fullmatch(row["name"]):
-        raise UserError(
-            f"{where}: name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files)"
-        )
+        raise UserError(f"{where}: name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files)")
     roles = get_args(Role)
     if row["role"] not in roles:
         raise UserError(f"{where}: role {row['role']!r} must be one of {', '.join(roles)}")
@@ -141,9 +133,7 @@ def _corpus(row: dict[str, str], where: str) -> Corpus:
     hashes = row["hash"].split(",") if row["hash"] else ["", ""]
     for digest in hashes:
         if digest and not HASH.fullmatch(digest):
-            raise UserError(
-                f"{where}: hash {digest!r} must be md5: and 32 or sha256: and 64 lower-case hex digits"
-            )
+            raise UserError(f"{where}: hash {digest!r} must be md5: and 32 or sha256: and 64 lower-case hex digits")
     if len(hashes) == 1 and addresses[0] == addresses[1]:
         hashes *= 2
     if len(hashes) != 2:

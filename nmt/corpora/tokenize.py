@@ -39,9 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.threads < 1:
         raise UserError(f"--threads {arguments.threads}: must be 1 or more")
     if arguments.language not in NonbreakingPrefixes().available_langs:
-        warn(
-            f"--language {arguments.language}: sacremoses has no abbreviations for it and takes the English ones"
-        )
+        warn(f"--language {arguments.language}: sacremoses has no abbreviations for it and takes the English ones")
     tokenize_file(arguments.language, arguments.input, arguments.output, arguments.threads)
 
 
@@ -54,9 +52,7 @@ def tokenize_file(language: str, source: Path, output: Path, threads: int = 1) -
     except FileNotFoundError:
         raise UserError(f"{source}: no such file") from None
     with Progress(f"tokenize {source.name}", None, "lines") as progress:
-        done = (
-            _in_turn(language, shards) if threads == 1 or small else _in_parallel(language, shards, threads)
-        )
+        done = _in_turn(language, shards) if threads == 1 or small else _in_parallel(language, shards, threads)
         write_lines(output, _joined(done, progress))
 
 
@@ -83,9 +79,7 @@ def _in_parallel(language: str, shards: Iterable[list[str]], threads: int) -> It
             while waiting:
                 yield waiting.popleft().result()
         except BrokenProcessPool:
-            raise UserError(
-                "a worker was killed, perhaps for lack of memory; repeat with fewer --threads"
-            ) from None
+            raise UserError("a worker was killed, perhaps for lack of memory; repeat with fewer --threads") from None
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -17,6 +17,8 @@ from nmt.corpora.inflection import Adjective, Noun, Verb
 _T = TypeVar("_T")
 Pair = tuple[str, str]
 
+_MANDELBROT = 1.0  # flattens the head of Zipf's law: no adjective should be a fifth of all adjectives
+
 
 class Sense(NamedTuple):
     """One reading of an ambiguous noun, with the adjectives and the complements that give it away."""
@@ -52,10 +54,10 @@ class Words(NamedTuple):
 
 
 def _ranked(items: Sequence[_T], exponent: float, slots: int = 4096) -> list[_T]:
-    """`items` in a fixed random order, each repeated in proportion to rank ** -exponent, at least once."""
+    """`items` in a fixed random order, each repeated in proportion to (rank + 1) ** -exponent, at least once."""
     order = list(items)
     random.Random(f"ranks {len(order)}").shuffle(order)
-    weights = [rank**-exponent for rank in range(1, len(order) + 1)]
+    weights = [(rank + _MANDELBROT) ** -exponent for rank in range(1, len(order) + 1)]
     scale = slots / sum(weights)
     return [item for item, weight in zip(order, weights, strict=True) for _ in range(max(1, round(weight * scale)))]
 

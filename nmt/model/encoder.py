@@ -52,9 +52,7 @@ class Encoder(nn.Module):
     def _read_fast(self, embedded: Tensor, real: Tensor) -> Tensor:
         """The same, both directions in one loop: the backward one reads the sentences turned round."""
         turned = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
-        projected = torch.stack(
-            [turn(unit.project(embedded)) for unit, turn in zip(self.units, turned, strict=True)]
-        )
+        projected = torch.stack([turn(unit.project(embedded)) for unit, turn in zip(self.units, turned, strict=True)])
         present = torch.stack([turn(real) for turn in turned])
         initial = embedded.new_zeros(len(self.units), embedded.shape[1], self.forwards.hidden)
         states = recurrence.gated(projected, present, initial, self.units)[:, 1:]

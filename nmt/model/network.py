@@ -123,14 +123,10 @@ class Network(nn.Module):
         hidden = []
         for i in range(target.shape[1]):
             _, context = self.context.look(memory, state)
-            previous = (
-                self.embedding(target[:, i - 1]) if i else state.new_zeros(len(state), self.variant.embedding)
-            )
+            previous = self.embedding(target[:, i - 1]) if i else state.new_zeros(len(state), self.variant.embedding)
             if self.looks_first:
                 hidden.append(self.readout.hidden(state, previous, context[:, width:]))
-                state = self.unit.step(
-                    self.unit.project(self.embedding(target[:, i])) + context[:, :width], state
-                )
+                state = self.unit.step(self.unit.project(self.embedding(target[:, i])) + context[:, :width], state)
             else:
                 state = self.unit.step(self.unit.project(previous) + context[:, :width], state)
                 hidden.append(self.readout.hidden(state, previous, context[:, width:]))
@@ -151,7 +147,7 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
     try:
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
         model = Network(Variant.from_json(about["variant"]), *about["symbols"])
         model.load_state_dict(weights)
         model.updates = about["updates"]

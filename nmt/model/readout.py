@@ -33,9 +33,7 @@ class Readout(nn.Module):
 
     def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
         """What W_o is applied to, (..., l or rank), of s (..., n), E y_{i-1} (..., m) and C_o c_i (..., 2l)."""
-        summed = (
-            functional.linear(state, self.U_o, self.b_t) + functional.linear(previous, self.V_o) + context
-        )
+        summed = functional.linear(state, self.U_o, self.b_t) + functional.linear(previous, self.V_o) + context
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
         return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
 
@@ -66,9 +64,7 @@ class _SummedNLL(torch.autograd.Function):
         total = b_o.new_zeros(())
         for_hidden = torch.empty_like(hidden)
         for_W, for_b = torch.zeros_like(W_o), torch.zeros_like(b_o)
-        for rows, targets, slot in zip(
-            hidden.split(CHUNK), words.split(CHUNK), for_hidden.split(CHUNK), strict=True
-        ):
+        for rows, targets, slot in zip(hidden.split(CHUNK), words.split(CHUNK), for_hidden.split(CHUNK), strict=True):
             logits = torch.addmm(b_o.to(dtype), rows, weights.T).to(b_o.dtype)
             normalizer = logits.logsumexp(dim=-1, keepdim=True)
             targets = targets.unsqueeze(-1)

@@ -44,9 +44,7 @@ def attentive(
     initial one first, (T + 1, B, n), and the alignments (T, B, Tx).
     """
     U_zr = torch.cat([unit.U_z, unit.U_r])
-    return _Attentive.apply(
-        projected, initial, contexts, keys, mask, attention.W_a, attention.v_a, unit.U, U_zr
-    )
+    return _Attentive.apply(projected, initial, contexts, keys, mask, attention.W_a, attention.v_a, unit.U, U_zr)
 
 
 def _compute_type(tensor: Tensor) -> torch.dtype:
@@ -76,9 +74,7 @@ def _unit_backward(
     return torch.addcmul(through_gates, gradient, 1 - z).addcmul_(through_reset, r)
 
 
-def _weight_gradients(
-    gradients: Tensor, states: Tensor, reset: Tensor, dtype: torch.dtype
-) -> tuple[Tensor, Tensor]:
+def _weight_gradients(gradients: Tensor, states: Tensor, reset: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Gradients of U and [U_z; U_r] over all steps at once, from (..., T, B, .) tensors."""
     n = states.shape[-1]
     flat = gradients.flatten(-3, -2).to(dtype).transpose(-1, -2)
@@ -89,9 +85,7 @@ def _weight_gradients(
 
 class _Gated(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, projected: Tensor, present: Tensor, initial: Tensor, U: Tensor, U_zr: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, projected: Tensor, present: Tensor, initial: Tensor, U: Tensor, U_zr: Tensor) -> Tensor:
         D, T, B, width = projected.shape
         n = width // 3
         dtype = _compute_type(projected)

@@ -28,7 +28,9 @@ class Batch(NamedTuple):
         return Batch(*(part.to(device, non_blocking=True) for part in self))
 
 
-def pad(sentences: Sequence[Sequence[int] | NDArray[np.integer]], device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
+def pad(
+    sentences: Sequence[Sequence[int] | NDArray[np.integer]], device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor]:
     """Ids (B, T) int64 of `sentences`, each with EOS after its words, and the mask (B, T) of what is not padding."""
     lengths = np.array([len(sentence) + 1 for sentence in sentences])
     mask = np.arange(lengths.max()) < lengths[:, None]

@@ -1,4 +1,4 @@
-"""Average negative log-likelihood of sentence pairs, Table 2's last columns: in nats a sentence, end of sentence counted."""
+"""Average negative log-likelihood of sentence pairs, Table 2's last columns: nats a sentence, EOS counted."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ import torch
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
+from nmt.device import choose_device
 from nmt.files import UserError, write_json
 from nmt.model.network import Network, load_model
 from nmt.training.batches import pad
-from nmt.device import choose_device
 
 BATCH = 80
 
+Sentences = list[list[int]]
 
-def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> list[list[list[int]]]:
+
+def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
     """Word ids of both sides of a tokenized text, without EOS, less the pairs with an empty side."""
     pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
-    sides = list(zip(*(pair for pair in pairs if all(pair)), strict=True))
-    if not sides:
+    pairs = [pair for pair in pairs if all(pair)]
+    if not pairs:
         raise UserError(f"{texts[0]}: no pair with words on both sides; name a text that has some")
-    return [[shortlist.ids(words) for words in side] for shortlist, side in zip(shortlists, sides, strict=True)]
+    source, target = shortlists
+    return [source.ids(words) for words, _ in pairs], [target.ids(words) for _, words in pairs]
 
 
 @torch.no_grad()
@@ -58,11 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
     device = choose_device(arguments.device)
     model = load_model(arguments.model, device)
     shortlists = [Shortlist.read(path) for path in arguments.shortlists]
-    sides = read_ids(arguments.texts, shortlists)
-    if arguments.sample is not None and arguments.sample < len(sides[0]):
-        drawn = np.random.default_rng(arguments.seed).choice(len(sides[0]), arguments.sample, replace=False)
-        sides = [[side[pair] for pair in sorted(drawn)] for side in sides]
-    losses = sentence_nll(model, *sides, device=device)
-    words = sum(len(target) + 1 for target in sides[1])
+    sources, targets = read_ids(arguments.texts, shortlists)
+    if arguments.sample is not None and arguments.sample < len(sources):
+        drawn = np.random.default_rng(arguments.seed).choice(len(sources), arguments.sample, replace=False)
+        drawn.sort()
+        sources, targets = [sources[pair] for pair in drawn], [targets[pair] for pair in drawn]
+    losses = sentence_nll(model, sources, targets, device)
+    words = sum(len(target) + 1 for target in targets)
     figures = {"sentences": len(losses), "words": words, "nll": float(np.mean(losses)), "per_sentence": losses}
     write_json(arguments.output, figures)

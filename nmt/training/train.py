@@ -27,7 +27,7 @@ from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_model, save_model
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import Checkpoint, Progress, read_checkpoint, write_checkpoint
-from nmt.training.nll import read_ids, sentence_nll
+from nmt.training.nll import Sentences, read_ids, sentence_nll
 from nmt.training.optimizer import make_optimizer
 from nmt.training.progress import Reporter
 from nmt.variant import Variant
@@ -40,7 +40,7 @@ class Training:
     """One training: the model, its optimizer, the data and how far it is."""
 
     def __init__(
-        self, variant: Variant, model: Network, batches: Batches, development: list[list[list[int]]], folder: Path
+        self, variant: Variant, model: Network, batches: Batches, development: tuple[Sentences, Sentences], folder: Path
     ) -> None:
         self.variant, self.batches, self.development, self.folder = variant, batches, development, folder
         self.device = choose_device(variant.device)
@@ -99,9 +99,7 @@ class Training:
                 progress.target_words += words
                 train_nll = torch.stack(costs).mean().item() / variant.batch
                 speed = words / seconds
-                self.record(
-                    train_nll=train_nll, gradient_norm=torch.stack(norms).mean().item(), words_per_second=speed
-                )
+                self.record(train_nll=train_nll, gradient_norm=torch.stack(norms).mean().item(), words_per_second=speed)
                 costs, norms, words, since = [], [], 0, time.monotonic()
                 if evaluation:
                     self.evaluate()
@@ -146,7 +144,7 @@ class Training:
         """Score the development set, and keep the best model where a patience asks for it."""
         progress = self.progress
         started = time.monotonic()
-        nll = float(np.mean(sentence_nll(self.model, *self.development, device=self.device)))
+        nll = float(np.mean(sentence_nll(self.model, *self.development, self.device)))
         progress.seconds += time.monotonic() - started
         progress.development_nll = nll
         progress.evaluations_without_improvement += 1

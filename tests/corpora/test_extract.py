@@ -45,9 +45,7 @@ def extracted(
     return list(read_lines(outputs[0])), list(read_lines(outputs[1]))
 
 
-def refused(
-    tmp_path: Path, archives: tuple[Path, Path], members: tuple[str, str] = ("", ""), *, said: str
-) -> str:
+def refused(tmp_path: Path, archives: tuple[Path, Path], members: tuple[str, str] = ("", ""), *, said: str) -> str:
     outputs = sides(tmp_path)
     with pytest.raises(UserError, match=said) as caught:
         extract("c", archives, members, outputs)
@@ -94,7 +92,10 @@ def test_stops_after_the_members(tmp_path: Path) -> None:
 
 def test_sgml(tmp_path: Path) -> None:
     start = '<srcset setid="t" srclang="any">\n<doc docid="1">\n<hl>\n'
-    english = start + '<seg id="1"> Tom &amp; "Ann" &lt;b&gt; </seg>\r\n</hl>\n<p>\n<SEG id="2">one\n\t two&#39;s &eacute; &#xe9;'
+    english = (
+        start
+        + '<seg id="1"> Tom &amp; "Ann" &lt;b&gt; </seg>\r\n</hl>\n<p>\n<SEG id="2">one\n\t two&#39;s &eacute; &#xe9;'
+    )
     english += '</SEG><seg id="3"></seg></p></doc></srcset>'
     french = start + '<seg id="1">Tom &amp;amp; Ann</seg><seg id="2">a\u00a0b\u2028c</seg>\n<seg id="3">fin</seg>'
     archive = tar(tmp_path / "t.tgz", {"t/src.en.sgm": english.encode(), "t/ref.fr.sgm": french.encode()})
@@ -158,7 +159,10 @@ def test_unexpected_number_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_missing_member_names_near_ones(tmp_path: Path) -> None:
-    members = {"test/newstest2013-src.en.sgm": b"<seg>a</seg>", "test/newstest2013-src.fr.sgm": b"<seg>b</seg>"}
+    members = {
+        "test/newstest2013-src.en.sgm": b"<seg>a</seg>",
+        "test/newstest2013-src.fr.sgm": b"<seg>b</seg>",
+    }
     archive = tar(tmp_path / "t.tgz", members)
     said = refused(
         tmp_path,

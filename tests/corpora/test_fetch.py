@@ -141,9 +141,7 @@ def test_truncated_for_ever(server: Server, tmp_path: Path) -> None:
     assert nothing_left(out)
 
 
-def test_passing_failures_are_tried_again(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_passing_failures_are_tried_again(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.script = [failing(500), failing(503), whole]
     fetch(f"{server.address}/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == CONTENT
@@ -158,7 +156,7 @@ def test_timeout_is_tried_again(server: Server, tmp_path: Path) -> None:
 
 def test_lasting_failures(server: Server, tmp_path: Path) -> None:
     server.script = [failing(500)]
-    with pytest.raises(UserError, match="answers 500 .* after 3 tries"):
+    with pytest.raises(UserError, match=r"answers 500 .* after 3 tries"):
         fetch(f"{server.address}/x", tmp_path / "out" / "x")
     server.paths.clear()
     server.script = [failing(404)]

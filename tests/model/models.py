@@ -35,7 +35,9 @@ def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: An
     return model
 
 
-def ragged_pairs(seed: int = 1, lengths: tuple[tuple[int, int], ...] = ((5, 1), (0, 6), (3, 0), (4, 3))) -> tuple[list, list]:
+def ragged_pairs(
+    seed: int = 1, lengths: tuple[tuple[int, int], ...] = ((5, 1), (0, 6), (3, 0), (4, 3))
+) -> tuple[list, list]:
     """Sentence pairs of these lengths in words, without EOS."""
     random = np.random.default_rng(seed)
     sources = [random.integers(1, SOURCE_SYMBOLS, length).tolist() for length, _ in lengths]

@@ -65,9 +65,7 @@ def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tupl
     previous = np.zeros(w["embedding.E"].shape[1])
     for y in target:
         if backwards:
-            energies = [
-                w["context.v_a"] @ np.tanh(w["context.W_a"] @ s + w["context.U_a"] @ h) for h in annotations
-            ]
+            energies = [w["context.v_a"] @ np.tanh(w["context.W_a"] @ s + w["context.U_a"] @ h) for h in annotations]
             alpha = softmax(np.array(energies))
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))

@@ -60,9 +60,7 @@ def test_gradients_are_those_of_the_equations(context: str, order: str, rank: in
     for name, parameter in model.named_parameters():
         direction = random.standard_normal(parameter.shape)
         step = 1e-6 * direction
-        slope = (
-            total({**weights, name: weights[name] + step}) - total({**weights, name: weights[name] - step})
-        ) / 2e-6
+        slope = (total({**weights, name: weights[name] + step}) - total({**weights, name: weights[name] - step})) / 2e-6
         for gradient in (parameter.grad, twin[name].grad):
             assert gradient is not None, name
             np.testing.assert_allclose((gradient.numpy() * direction).sum(), slope, rtol=1e-5, atol=1e-6, err_msg=name)
@@ -139,7 +137,9 @@ def test_full_size_has_the_original_number_of_parameters(context: str, rank: int
 
 
 def test_initialization_is_appendix_b1() -> None:
-    model = Network(tiny_variant(hidden=40, embedding=50, alignment=60, attention_scale=0.001, initialization_scale=0.01), 99, 99)
+    model = Network(
+        tiny_variant(hidden=40, embedding=50, alignment=60, attention_scale=0.001, initialization_scale=0.01), 99, 99
+    )
     initialize(model, seed=3)
     weights = dict(model.named_parameters())
     for name in ("unit.U", "unit.U_z", "unit.U_r", "encoder.forwards.U", "encoder.backwards.U_r"):
@@ -184,9 +184,7 @@ def test_golden_output() -> None:
     batch = ragged_batch()
     source = torch.arange(24).reshape(4, 6) % 11
     target = torch.arange(28).reshape(4, 7) % 13
-    np.testing.assert_allclose(
-        model(source, batch.source_mask, target, batch.target_mask).detach(), GOLDEN, rtol=1e-10
-    )
+    np.testing.assert_allclose(model(source, batch.source_mask, target, batch.target_mask).detach(), GOLDEN, rtol=1e-10)
 
 
 GOLDEN = [5.078838709857, 18.74116444937, 2.239723186804, 10.29665349717]

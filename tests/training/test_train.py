@@ -41,7 +41,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(data: Path, output: Path, **settings: Any) -> list[str]:
-    variant = tiny_variant(**{"batch": 20, "window": 4, "updates": 30, "evaluate_every": 10, "device": "cpu", **settings})
+    variant = tiny_variant(
+        **{"batch": 20, "window": 4, "updates": 30, "evaluate_every": 10, "device": "cpu", **settings}
+    )
     sides = ("source", "target")
     flags = ["--settings", variant.to_json(), "--data", data / "binarized", "--threads", 1]
     flags += ["--development", *(data / f"development.{side}" for side in sides)]
@@ -57,11 +59,13 @@ def losses(output: Path) -> list[tuple[Any, ...]]:
     return [(record["updates"], record.get("train_nll"), record.get("development_nll")) for record in records]
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
-def test_a_killed_training_ends_with_the_same_bytes(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_training_ends_with_the_same_bytes(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for patience in (0, 2):
         settings = {"patience": patience, "checkpoint_minutes": 1e-9, "optimizer": "adam", "learning_rate": 0.01}
         whole, broken = tmp_path / f"whole{patience}", tmp_path / f"broken{patience}"
@@ -69,13 +73,13 @@ def test_a_killed_training_ends_with_the_same_bytes(data: Path, tmp_path: Path, 
         update = train.Training.update
         for stop in (13, 25):
 
-            def dying(self: train.Training, stop: int = stop) -> Any:
+            def dying(self: train.Training, stop: int = stop, update: Any = update) -> Any:
                 if self.progress.updates == stop:
-                    raise Killed
+                    raise KilledError
                 return update(self)
 
             monkeypatch.setattr(train.Training, "update", dying)
-            with pytest.raises(Killed):
+            with pytest.raises(KilledError):
                 main(arguments(data, broken, **settings))
         monkeypatch.setattr(train.Training, "update", update)
         assert main(arguments(data, broken, **settings)) == 0
@@ -100,7 +104,7 @@ def test_a_variant_goes_on_from_another(data: Path, tmp_path: Path) -> None:
     assert main(arguments(data, first)) == 0
     flags = ["--initial", str(first / "model.safetensors")]
     assert main([*arguments(data, second, continues="tiny"), *flags]) == 0
-    assert [updates for updates, *_ in losses(second)][0] == 40
+    assert losses(second)[0][0] == 40
     assert load_model(second / "model.safetensors").updates == 60
     assert main([*arguments(data, tmp_path / "third"), *flags]) == 1
     assert main(arguments(data, tmp_path / "fourth", continues="tiny")) == 1
@@ -122,8 +126,8 @@ def test_other_settings_or_data_refuse_to_resume(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = {"checkpoint_minutes": 1e-9}
-    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(Killed))
-    with pytest.raises(Killed):
+    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(KilledError))
+    with pytest.raises(KilledError):
         main(arguments(data, tmp_path, **settings))
     monkeypatch.undo()
     assert main(arguments(data, tmp_path, learning_rate=0.5, **settings)) == 1
@@ -135,8 +139,8 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(
 ) -> None:
     settings = {"checkpoint_minutes": 1e-9}
     assert main(arguments(data, tmp_path / "whole", **settings)) == 0
-    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(Killed))
-    with pytest.raises(Killed):
+    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(KilledError))
+    with pytest.raises(KilledError):
         main(arguments(data, tmp_path, **settings))
     monkeypatch.undo()
     latest = tmp_path / "checkpoints" / "latest.pt"

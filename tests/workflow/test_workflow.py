@@ -152,7 +152,7 @@ def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tr
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("nmt/model/attention.py", "import", "# A remark.\nimport"),
+        ("nmt/model/attention.py", "\nclass ", "\n# A remark.\nclass "),
         ("environment.yml", "name: nmt", "# A remark.\nname: nmt"),
         ("config/demo.yaml", "experiment: demo", "# A remark.\nexperiment: demo"),
         ("workflow/rules/training.smk", "python -m nmt train --settings", "python  -m nmt train  --settings"),
@@ -165,7 +165,7 @@ def test_remarks_and_white_space_rerun_nothing(done: Tree, name: str, old: str, 
 
 
 def test_an_edit_of_attention_trains_the_models_that_have_it(done: Tree) -> None:
-    with done.edited("nmt/model/attention.py", "class ", "REMARK = 1\n\n\nclass "):
+    with done.edited("nmt/model/attention.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
         plan = done.plan()
     trained = {variant for rule, variant in plan if rule == "train"}
     assert trained == {"RNNsearch-30", "RNNsearch-50", "RNNsearch-50star"}
@@ -236,7 +236,7 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
 def test_a_mistake_in_the_configuration_is_one_line(tree: Tree, overlay: str, expected: str) -> None:
     (tree.folder / "mistake.yaml").write_text(overlay)
     run = tree.snakemake("--dry-run", configs=["config/demo.yaml", "mistake.yaml"])
-    lines = [line for line in run.stdout.split("\n") if line and not line.startswith("Using ")]
+    lines = [line for line in run.stdout.split("\n") if line and not line.startswith(("Using ", "Config file "))]
     assert run.returncode == 1
     assert len(lines) == 1, run.stdout
     assert expected in lines[0]

@@ -150,6 +150,13 @@ def learned(wildcards):
     return CONFIG.variants[wildcards.variant].what_is_learned()
 
 
+def train_priority(wildcards):
+    """Trainings that follow one another begin first: together they take longest."""
+    continued = {variant.continues for variant in CONFIG.variants.values()}
+    follows = CONFIG.variants[wildcards.variant].continues is not None
+    return 3 if follows or wildcards.variant in continued else 2
+
+
 def checkpoints(wildcards):
     return f"{DATA}/checkpoints/{wildcards.variant}"
 

@@ -31,14 +31,16 @@ rule translate:
         "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
         " --output {output.translation} --scores {output.scores} --alignments {output.alignments}"
         " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
-        " --device {params.device} 2> >(tee {log} >&2)"
+        " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"
 
 
+# Only the sentences that Table 1's last column counts: no unknown word in source or reference.
 rule translate_no_unk:
     input:
         model="<data>/models/{variant}/model.safetensors",
         shortlists=both("<data>/shortlist/{language}.tsv"),
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+        reference=f"<data>/tokenized/{{set}}.{LANGUAGES[1]}",
     output:
         translation="<data>/translations/{variant}/{set}.no_unk.txt",
         scores="<data>/translations/{variant}/{set}.no_unk.scores.tsv",
@@ -61,6 +63,6 @@ rule translate_no_unk:
         device=untracked(device),
     shell:
         "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
-        " --output {output.translation} --scores {output.scores} --forbid-unk"
+        " --output {output.translation} --scores {output.scores} --forbid-unk --only-known {input.reference}"
         " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
-        " --device {params.device} 2> >(tee {log} >&2)"
+        " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"

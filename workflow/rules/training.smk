@@ -16,6 +16,7 @@ rule train:
         "logs/train/<experiment>/{variant}.log",
     benchmark:
         "benchmarks/train/<experiment>/{variant}.tsv"
+    priority: train_priority
     conda:
         "../../environment.yml"
     threads: CONFIG.threads.train
@@ -59,4 +60,4 @@ rule nll:
         code=model_code("nll"),
     shell:
         "python -m nmt nll --model {input.model} --shortlists {input.shortlists} --texts {input.texts}"
-        " {params.sample} --output {output} 2> >(tee {log} >&2)"
+        " {params.sample} --threads {threads} --output {output} 2> >(tee {log} >&2)"

@@ -1,0 +1,44 @@
+"""Beam search as the original code did it: one sentence at a time, hypotheses in plain lists."""
+
+from __future__ import annotations
+
+import torch
+
+from nmt.corpora.shortlist import EOS, UNK
+from nmt.model.network import Network
+
+
+@torch.no_grad()
+def reference_search(
+    model: Network, source: list[int], width: int, forbid_unk: bool = False, ratio: float = 0.5
+) -> list[tuple[list[int], float, list[torch.Tensor]]]:
+    """Finished (words, log probability, alignments), best first; empty where none has ended in time."""
+    length = len(source) + 1
+    memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, length, dtype=torch.bool))
+    live = [([], 0.0, [], model.initial_state(memory))]
+    finished = []
+    for step in range(3 * length):
+        candidates = []
+        for words, score, looks, state in live:
+            previous = torch.tensor([words[-1]]) if words else None
+            prediction = model.predict(memory, state, previous)
+            log_probabilities = prediction.log_probabilities[0].clone()
+            if forbid_unk:
+                log_probabilities[UNK] = -torch.inf
+            if step < int(ratio * length):
+                log_probabilities[EOS] = -torch.inf
+            seen = looks if prediction.alignment is None else [*looks, prediction.alignment[0]]
+            for word, log_probability in enumerate(log_probabilities.tolist()):
+                if log_probability > -float("inf"):
+                    candidates.append((score + log_probability, words, word, seen, prediction.carry))
+        candidates.sort(key=lambda candidate: -candidate[0])
+        live = []
+        for score, words, word, seen, carry in candidates[:width]:
+            if word == EOS:
+                finished.append((words, score, seen))
+                width -= 1
+            else:
+                live.append(([*words, word], score, seen, model.advance(memory, carry, torch.tensor([word]))))
+        if not live or width == 0:
+            break
+    return sorted(finished, key=lambda one: -one[1])

@@ -1,0 +1,122 @@
+"""The step nll: the probabilities the search sees, averaged over sentences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.__main__ import main
+from nmt.corpora.shortlist import EOS, Shortlist
+from nmt.model.network import Network, save_model
+from nmt.training import nll
+from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, tiny_model
+
+PAIRS = [(5, 2), (1, 7), (0, 3), (4, 4), (2, 0), (9, 1), (3, 5), (2, 2)]
+WHOLE = [pair for pair in PAIRS if all(pair)]
+
+
+@pytest.fixture
+def model() -> Network:
+    return tiny_model(dtype=torch.float32).eval()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model: Network) -> Path:
+    """A random model, its shortlists, and pairs of `PAIRS` words a side, some of them unknown, two sides empty."""
+    save_model(model, tmp_path / "model.safetensors")
+    random = np.random.default_rng(3)
+    for side, (name, symbols) in enumerate((("source", SOURCE_SYMBOLS), ("target", TARGET_SYMBOLS))):
+        words = [f"{name}{number}" for number in range(symbols)]
+        Shortlist(("<eos>", "<unk>", *words[2:]), (1,) * symbols).write(tmp_path / f"{name}.tsv")
+        lines = [" ".join(words[number] for number in random.integers(1, symbols, pair[side])) for pair in PAIRS]
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+def step(folder: Path, *more: str) -> int:
+    sides = ("source", "target")
+    flags: list[Any] = ["--model", folder / "model.safetensors", "--output", folder / "nll.json", "--device", "cpu"]
+    flags += ["--shortlists", *(folder / f"{side}.tsv" for side in sides)]
+    flags += ["--texts", *(folder / f"{side}.txt" for side in sides)]
+    return main(["nll", *map(str, flags), *more])
+
+
+def by_hand(model: Network, source: list[int], target: list[int]) -> float:
+    """-log p(target | source), one word after the other as the search sees it."""
+    with torch.no_grad():
+        memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, len(source) + 1, dtype=torch.bool))
+        state, previous, total = model.initial_state(memory), None, 0.0
+        for number in [*target, EOS]:
+            prediction = model.predict(memory, state, previous)
+            total -= prediction.log_probabilities[0, number].item()
+            previous = torch.tensor([number])
+            state = model.advance(memory, prediction.carry, previous)
+    return total
+
+
+@pytest.mark.parametrize("batch", [1, 3, 80])
+def test_mean_of_the_sentences_with_their_ends_and_unknown_words(
+    folder: Path, model: Network, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nll, "BATCH", batch)
+    assert step(folder) == 0
+    shortlists = [Shortlist.read(folder / f"{side}.tsv") for side in ("source", "target")]
+    sides = [(folder / f"{side}.txt").read_text().split("\n")[:-1] for side in ("source", "target")]
+    pairs = [
+        [shortlist.ids(line.split()) for shortlist, line in zip(shortlists, pair, strict=True)]
+        for pair in zip(*sides, strict=True)
+        if all(pair)
+    ]
+    figures = json.loads((folder / "nll.json").read_text())
+    expected = [by_hand(model, source, target) for source, target in pairs]
+    assert figures["per_sentence"] == pytest.approx(expected, rel=1e-5)
+    assert figures["nll"] == pytest.approx(np.mean(expected), rel=1e-5)
+    assert figures["sentences"] == len(WHOLE)
+    assert figures["words"] == sum(target + 1 for _, target in WHOLE)
+
+
+def test_a_sample_is_drawn_by_the_seed(folder: Path) -> None:
+    def drawn(size: int, seed: int) -> list[float]:
+        assert step(folder, "--sample", str(size), "--seed", str(seed)) == 0
+        return json.loads((folder / "nll.json").read_text())["per_sentence"]
+
+    everything = drawn(1000, 1)
+    assert len(everything) == len(WHOLE)
+    samples = {tuple(drawn(3, seed)) for seed in range(6)}
+    assert len(samples) > 1
+    for sample in samples:
+        assert len(set(sample)) == 3
+        assert all(min(abs(one - other) for other in everything) < 1e-4 for one in sample)
+    assert drawn(3, 5) == drawn(3, 5)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (lambda folder: (folder / "model.safetensors").unlink(), ["model.safetensors"]),
+        (lambda folder: (folder / "target.txt").write_text("target2\n" * 5), ["8 lines", "5"]),
+        (lambda folder: [(folder / f"{side}.txt").write_text("\n\n") for side in ("source", "target")], ["source.txt"]),
+        (lambda folder: (folder / "target.txt").write_bytes(b"\xff\n" * 8), ["target.txt"]),
+        (
+            lambda folder: Shortlist(("<eos>", "<unk>", *map(str, range(40))), (1,) * 42).write(folder / "target.tsv"),
+            ["target.tsv"],
+        ),
+    ],
+    ids=["no model", "unequal", "nothing to score", "not UTF-8", "other shortlist"],
+)
+def test_a_mistake_is_said_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], spoil: Any, named: list[str]
+) -> None:
+    spoil(folder)
+    capsys.readouterr()
+    assert step(folder) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("nmt nll: ")
+    assert error.count("\n") == 1
+    assert all(word in error for word in named)
+    assert not (folder / "nll.json").exists()
