@@ -7,6 +7,7 @@ of a corpus decides which sentences are said; words and their ranks (`vocabulary
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from nmt.corpora.inflection import Verb, write_english, write_french
 from nmt.corpora.manual import Manual
@@ -45,7 +46,7 @@ _OPINIONS = [
     ("it is clear that", "il est clair que"),
     ("we know that", "nous savons que"),
     ("I would like to say that", "je voudrais dire que"),
-    ("Mr President , I believe that", "Monsieur le Président , je crois que"),
+    ("I believe that", "je crois que"),
 ]
 _CONNECTORS = [
     (", and", "et"),
@@ -185,8 +186,8 @@ class Grammar(Phrases):
         english = ("he", "she")[topic.gender] if topic.kind == "p" else "it"
         return topic._replace(english=english, french=("il", "elle")[topic.gender])
 
-    def _clause(self, length: int) -> Pair:
-        """A subject and its predicate, about `length` words."""
+    def _clause(self, length: int, tenses: Sequence[int] = TENSES) -> Pair:
+        """A subject and its predicate in one of `tenses`, about `length` words."""
         chance = self._draw()
         if chance < 0.05 and length >= 5:
             return self._existence()
@@ -198,7 +199,7 @@ class Grammar(Phrases):
         else:
             subject = self._subject(0 if length < 9 else 1 if length < 13 else 2)
         self._topic = subject
-        english, french = self._predicate(subject, self._pick(TENSES), length - 1 - subject.english.count(" "))
+        english, french = self._predicate(subject, self._pick(tenses), length - 1 - subject.english.count(" "))
         return f"{subject.english} {english}", f"{subject.french} {french}"
 
     def _existence(self) -> Pair:
@@ -226,8 +227,10 @@ class Grammar(Phrases):
     def _report(self, length: int, speech: bool) -> Pair:
         """Clauses joined by conjunctions, with adverbials, until `length` words are reached."""
         self._topic = None
-        english = french = ""
-        if length > 10 and self._chance(0.2):
+        english = french = link = ""
+        if speech and self._chance(0.08):
+            english, french = "Mr President , ", "Monsieur le Président , "
+        elif length > 10 and self._chance(0.2):
             if self._chance(0.2):
                 source = self._noun_phrase("po", 0)
                 english, french = f"according to {source.english} , ", f"selon {source.french} , "
@@ -236,7 +239,10 @@ class Grammar(Phrases):
         while True:
             room = length - 1 - english.count(" ")
             size = min(room, 6 + int(9 * self._draw()))
-            clause, proposition = self._opening(size) if speech and self._chance(0.4) else self._clause(size)
+            if link == "if":
+                clause, proposition = self._clause(size, [PRESENT])
+            else:
+                clause, proposition = self._opening(size) if speech and self._chance(0.4) else self._clause(size)
             english, french = english + clause, french + proposition
             room = length - 2 - english.count(" ")
             if room >= 3 and (room < 6 or self._chance(0.3)):

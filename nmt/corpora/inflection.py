@@ -130,7 +130,7 @@ def verb(english: str, french: str) -> Verb:
     infinitive, _, preposition = french.rstrip("*").partition("+")
     base, *past = english.split(":")
     if not past:
-        doubled = base + base[-1] if base in ("stop", "admit", "cancel") else base
+        doubled = base + base[-1] if base in ("stop", "admit", "cancel", "control") else base
         past = [re.sub("([^aeiou])yed$", r"\1ied", doubled + ("d" if base.endswith("e") else "ed"))]
     verb_word, _, particle = base.partition(" ")
     third = f"{_english_s(verb_word)} {particle}".rstrip()

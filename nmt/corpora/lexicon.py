@@ -159,7 +159,7 @@ pragmatic/pragmatique systematic/systématique toxic/toxique"""
 ADJECTIVES_BEFORE = """new/nouveauX:nouvelle:nouveaux old/vieuxX:vieille:vieux big/grand small/petit
 young/jeune good/bon:bonne bad/mauvais beautiful/beauX:belle:beaux long/long:longue great/grand pretty/joli
 first/premier last/dernier main/principal:principale:principaux former/ancien true/véritable dear/cher:chère
-future/futur huge/énorme excellent/excellent numerous/nombreux brave/brave"""
+future/futur huge/énorme excellent/excellent vast/vaste brave/brave"""
 
 ADJECTIVES_MANUAL = """red/rouge blue/bleu green/vert white/blanc:blanche black/noir yellow/jaune grey/gris
 soft/doux:douce hard/dur heavy/lourd light/léger:légère waterproof/imperméable adjustable/réglable
@@ -301,7 +301,7 @@ secretly/secrètement severely/sévèrement completely/complètement largely/lar
 TIMES = """yesterday/hier today/aujourd'hui on_Monday/lundi on_Tuesday/mardi on_Wednesday/mercredi
 on_Thursday/jeudi on_Friday/vendredi on_Saturday/samedi on_Sunday/dimanche last_year/la_année_dernière
 last_week/la_semaine_dernière this_morning/ce_matin next_month/le_mois_prochain in_the_evening/le_soir
-for_a_long_time/depuis_longtemps in_the_end/en_fin_de_compte at_the_same_time/en_même_temps
+for_a_long_time/longtemps in_the_end/en_fin_de_compte at_the_same_time/en_même_temps
 this_time/cette_fois every_day/chaque_jour"""
 MONTHS = """January/janvier February/février March/mars April/avril May/mai June/juin July/juillet August/août
 September/septembre October/octobre November/novembre December/décembre"""

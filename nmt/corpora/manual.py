@@ -34,12 +34,14 @@ class Manual(Phrases):
         plural = int(self._chance(0.25))
         noun = self._pick(self._words.nouns["d"])
         english, french = noun.english[plural], noun.french[plural]
+        adjective = self._pick(self._words.manual_adjectives) if self._chance(0.4) else None
+        if adjective:
+            french = f"{french} {adjective.french[2 * plural + noun.gender]}"
         if self._chance(0.15):
             material = self._pick(self._words.nouns["s"])
             english, french = f"{material.english[0]} {english}", f"{french} en {material.french[0]}"
-        if self._chance(0.4):
-            adjective = self._pick(self._words.manual_adjectives)
-            english, french = f"{adjective.english} {english}", f"{french} {adjective.french[2 * plural + noun.gender]}"
+        if adjective:
+            english = f"{adjective.english} {english}"
         determiner, masculine, feminine = self._determiner(_DETERMINERS[plural])
         article = feminine if noun.gender else masculine
         return NounPhrase(f"{determiner} {english}", f"{article} {french}", plural, noun.gender, "d")

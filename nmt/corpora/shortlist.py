@@ -75,6 +75,10 @@ class Shortlist:
         get = self._ids.get
         return [get(word, UNK) for word in words]
 
+    def knows(self, line: str) -> bool:
+        """Whether every word of a tokenized line is in the shortlist."""
+        return UNK not in self.ids(split_words(line))
+
     def words(self, ids: Iterable[int]) -> list[str]:
         """The words of `ids`; the unknown word reads "UNK", the end of the sentence "<eos>"."""
         return [UNK_WORD if number == UNK else self.symbols[number] for number in ids]

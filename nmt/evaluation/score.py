@@ -10,8 +10,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from nmt.corpora.pairs import split_words
-from nmt.corpora.shortlist import UNK, Shortlist
+from nmt.corpora.shortlist import Shortlist
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import detokenizer, read_parallel
 from nmt.files import write_json
@@ -35,8 +34,7 @@ def known_lines(
     return [
         index
         for index, (source, reference) in enumerate(zip(sources, references, strict=True))
-        if UNK not in source_shortlist.ids(split_words(source))
-        and UNK not in target_shortlist.ids(split_words(reference))
+        if source_shortlist.knows(source) and target_shortlist.knows(reference)
     ]
 
 

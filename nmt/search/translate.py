@@ -16,7 +16,7 @@ import torch
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.progress import Progress
-from nmt.corpora.shortlist import EOS_SYMBOL, UNK, Shortlist
+from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist
 from nmt.device import choose_device
 from nmt.files import UserError, atomic, read_lines, warn
 from nmt.model.network import Network, load_model
@@ -30,14 +30,13 @@ def read_sources(path: str, reference: str | None, shortlists: list[Shortlist]) 
 
     With a `reference`, lines with a word unknown to the shortlists in either text are not.
     """
-    lines: list[list[str]] = []
     if reference is None:
         lines = [split_words(line) for line in read_lines(path)]
     else:
-        for pair in read_pairs(path, reference):
-            words = [split_words(line) for line in pair]
-            known = all(UNK not in shortlist.ids(side) for shortlist, side in zip(shortlists, words, strict=True))
-            lines.append(words[0] if known else [])
+        lines = [
+            split_words(source) if shortlists[0].knows(source) and shortlists[1].knows(target) else []
+            for source, target in read_pairs(path, reference)
+        ]
     for number, words in enumerate(lines, 1):
         if len(words) > LONGEST:
             warn(f"{path}: line {number} has {len(words)} words, of which the first {LONGEST} are translated")
