@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from nmt.corpora.progress import Progress
 from nmt.files import UserError, atomic, warn
+from nmt.progress import Progress
 
 BLOCK = 1 << 20
 LINES_BETWEEN_SIGNS = 10_000

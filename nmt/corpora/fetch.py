@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
-from nmt.corpora.progress import Progress
 from nmt.corpora.registry import HASH, archive_path
 from nmt.files import UserError, atomic, warn
+from nmt.progress import Progress
 
 BLOCK = 1 << 20
 TIMEOUT = 30.0  # seconds without a byte

@@ -20,8 +20,8 @@ from pathlib import Path
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
-from nmt.corpora.progress import Progress
 from nmt.files import UserError, read_lines, warn, write_lines
+from nmt.progress import Progress
 
 LINES_PER_SHARD = 2000
 DIGITS = frozenset("0123456789")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import safetensors
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.corpora.shortlist import Shortlist
 from nmt.files import UserError, atomic
 from nmt.model.embedding import Embedding
 from nmt.model.encoder import Encoder
@@ -155,4 +157,17 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
         raise UserError(f"{path}: no such model; train it first") from None
     except (safetensors.SafetensorError, KeyError, RuntimeError, ValueError) as error:
         raise UserError(f"{path}: not a whole model of this project ({error}); train it again") from None
+    if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+        raise UserError(f"{path}: its weights are not finite; train it again, with a lower learning_rate")
     return model.to(device).eval()
+
+
+def load_with_shortlists(
+    path: str | Path, shortlists: Sequence[str], device: torch.device
+) -> tuple[Network, Shortlist, Shortlist]:
+    """The model in `path` with the source and target shortlists; UserError where they do not belong together."""
+    model = load_model(path, device)
+    source, target = (Shortlist.read(shortlist) for shortlist in shortlists)
+    if (len(source), len(target)) != tuple(model.symbols):
+        raise UserError(f"{path}: trained with other shortlists than {' and '.join(shortlists)}; name its own")
+    return model, source, target

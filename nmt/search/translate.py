@@ -15,11 +15,11 @@ from contextlib import ExitStack
 import torch
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.corpora.progress import Progress
 from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist
 from nmt.device import choose_device
 from nmt.files import UserError, atomic, read_lines, warn
-from nmt.model.network import Network, load_model
+from nmt.model.network import Network, load_with_shortlists
+from nmt.progress import Progress
 from nmt.search.beam import BeamSettings, Hypothesis, search
 
 LONGEST = 1000  # words of a source line that are read
@@ -80,10 +80,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.beam < 1 or arguments.batch < 1:
         raise UserError(f"--beam {arguments.beam}, --batch {arguments.batch}: both must be 1 or more")
     torch.set_num_threads(arguments.threads)
-    model = load_model(arguments.model, choose_device(arguments.device))
-    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
-    if tuple(map(len, shortlists)) != tuple(model.symbols):
-        raise UserError(f"{arguments.model}: trained with other shortlists than {' and '.join(arguments.shortlists)}")
+    device = choose_device(arguments.device)
+    model, *shortlists = load_with_shortlists(arguments.model, arguments.shortlists, device)
     lines = read_sources(arguments.source, arguments.only_known, shortlists)
     if not lines:
         raise UserError(f"{arguments.source}: empty; give some text to translate")

@@ -15,7 +15,7 @@ from nmt.files import UserError, atomic, warn
 
 
 @dataclass
-class Progress:
+class State:
     """How far a training is. `updates` counts those of the model it continues, too; NLL is in nats a sentence."""
 
     updates: int = 0
@@ -34,7 +34,7 @@ class Checkpoint:
     """Everything that an interrupted training needs to end as if it had not been interrupted."""
 
     settings: dict[str, Any]
-    progress: Progress
+    state: State
     model: dict[str, Any]
     optimizer: dict[str, Any]
     best: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     with atomic(latest) as partial:
         torch.save(
             {name: getattr(checkpoint, name) for name in ("settings", "model", "optimizer", "best")}
-            | {"progress": asdict(checkpoint.progress)},
+            | {"state": asdict(checkpoint.state)},
             partial,
         )
         if latest.exists():
@@ -63,8 +63,8 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         if not path.exists():
             continue
         try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-            checkpoint = Checkpoint(**{**state, "progress": Progress(**state["progress"])})
+            content = torch.load(path, map_location="cpu", weights_only=True)
+            checkpoint = Checkpoint(**{**content, "state": State(**content["state"])})
         except (RuntimeError, EOFError, KeyError, TypeError, ValueError, pickle.UnpicklingError, zipfile.BadZipFile):
             warn(f"{path} is damaged; the one before it is used")
             continue

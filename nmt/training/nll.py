@@ -12,7 +12,7 @@ from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.device import choose_device
 from nmt.files import UserError, write_json
-from nmt.model.network import Network, load_model
+from nmt.model.network import Network, load_with_shortlists
 from nmt.training.batches import pad
 
 BATCH = 80
@@ -59,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(arguments.threads)
     device = choose_device(arguments.device)
-    model = load_model(arguments.model, device)
-    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
+    model, *shortlists = load_with_shortlists(arguments.model, arguments.shortlists, device)
     sources, targets = read_ids(arguments.texts, shortlists)
     if arguments.sample is not None and arguments.sample < len(sources):
         drawn = np.random.default_rng(arguments.seed).choice(len(sources), arguments.sample, replace=False)

@@ -25,11 +25,11 @@ from nmt.device import choose_device, device_name
 from nmt.files import UserError, atomic, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_model, save_model
+from nmt.progress import Progress
 from nmt.training.batches import Batches
-from nmt.training.checkpoint import Checkpoint, Progress, read_checkpoint, write_checkpoint
+from nmt.training.checkpoint import Checkpoint, State, read_checkpoint, write_checkpoint
 from nmt.training.nll import Sentences, read_ids, sentence_nll
 from nmt.training.optimizer import make_optimizer
-from nmt.training.progress import Reporter
 from nmt.variant import Variant
 
 UPDATES_A_RECORD = 50
@@ -47,7 +47,7 @@ class Training:
         self.model = model.to(self.device)
         self.optimizer = make_optimizer(self.model, variant)
         self.start = model.updates
-        self.progress = Progress(updates=model.updates)
+        self.state = State(updates=model.updates)
         self.best: dict[str, Tensor] = {}
         self.settings = {**variant.what_is_learned(), "data": _fingerprint(batches.bitext.folder)}
         self.metrics = folder / "metrics.jsonl"
@@ -59,75 +59,72 @@ class Training:
         if checkpoint is not None:
             self.model.load_state_dict(checkpoint.model)
             self.optimizer.load_state_dict(checkpoint.optimizer)
-            self.progress, self.best = checkpoint.progress, checkpoint.best
+            self.state, self.best = checkpoint.state, checkpoint.best
         with open(self.metrics, "ab") as file:
-            file.truncate(self.progress.metrics_bytes)
+            file.truncate(self.state.metrics_bytes)
 
     def checkpoint(self) -> None:
         """Write a checkpoint of the state between two updates."""
-        self.progress.metrics_bytes = self.metrics.stat().st_size
-        state = Checkpoint(
-            self.settings, self.progress, self.model.state_dict(), self.optimizer.state_dict(), self.best
+        self.state.metrics_bytes = self.metrics.stat().st_size
+        checkpoint = Checkpoint(
+            self.settings, self.state, self.model.state_dict(), self.optimizer.state_dict(), self.best
         )
-        write_checkpoint(self.folder, state)
+        write_checkpoint(self.folder, checkpoint)
 
     def finished(self) -> bool:
         """Whether the cap is reached, or the patience is at its end."""
-        variant, progress = self.variant, self.progress
-        waited = variant.patience and progress.evaluations_without_improvement >= variant.patience
-        return bool(waited) or progress.updates >= self.start + variant.updates
+        variant, state = self.variant, self.state
+        waited = variant.patience and state.evaluations_without_improvement >= variant.patience
+        return bool(waited) or state.updates >= self.start + variant.updates
 
     def run(self) -> None:
         """Update until finished, with records, evaluations and checkpoints on the way."""
-        variant, progress = self.variant, self.progress
+        variant, state = self.variant, self.state
         last = self.start + variant.updates
-        reporter = Reporter(variant.label, last, progress.updates)
         saved = time.monotonic()
-        costs: list[Tensor] = []
-        norms: list[Tensor] = []
-        words, since = 0, time.monotonic()
-        while not self.finished():
-            cost, norm, target_words = self.update()
-            costs.append(cost)
-            norms.append(norm)
-            words += target_words
-            record = progress.updates % UPDATES_A_RECORD == 0 or progress.updates == last
-            evaluation = progress.updates % variant.evaluate_every == 0 or progress.updates == last
-            if record or evaluation:
-                seconds = time.monotonic() - since
-                progress.seconds += seconds
-                progress.target_words += words
-                train_nll = torch.stack(costs).mean().item() / variant.batch
-                speed = words / seconds
-                self.record(train_nll=train_nll, gradient_norm=torch.stack(norms).mean().item(), words_per_second=speed)
-                costs, norms, words, since = [], [], 0, time.monotonic()
-                if evaluation:
+        with Progress(variant.label, last, "updates", state.updates) as progress:
+            while not self.finished():
+                before = state.updates
+                figures = self.updates_until_record(last)
+                self.record(**figures)
+                if state.updates % variant.evaluate_every == 0 or state.updates == last:
                     self.evaluate()
-                    since = time.monotonic()
-                figures = {"train nll": train_nll, "dev nll": progress.development_nll, "words/s": speed}
-                reporter.update(progress.updates, figures)
+                progress.update(state.updates - before, **figures, development_nll=state.development_nll)
                 if time.monotonic() - saved >= 60 * variant.checkpoint_minutes:
                     self.checkpoint()
                     saved = time.monotonic()
-        reporter.close()
+
+    def updates_until_record(self, last: int) -> dict[str, float]:
+        """Update until the next record or evaluation is due, and return what is recorded of these updates."""
+        variant, state = self.variant, self.state
+        due = min(UPDATES_A_RECORD - state.updates % UPDATES_A_RECORD, last - state.updates)
+        due = min(due, variant.evaluate_every - state.updates % variant.evaluate_every)
+        begun = time.monotonic()
+        costs, norms, words = zip(*(self.update() for _ in range(due)), strict=True)
+        train_nll = torch.stack(costs).mean().item() / variant.batch
+        gradient_norm = torch.stack(norms).mean().item()
+        seconds = time.monotonic() - begun
+        state.seconds += seconds
+        state.target_words += sum(words)
+        return {"train_nll": train_nll, "gradient_norm": gradient_norm, "words_per_second": sum(words) / seconds}
 
     def update(self) -> tuple[Tensor, Tensor, int]:
         """One update: the summed cost, the gradient's norm before clipping, and the batch's target words."""
-        variant, progress = self.variant, self.progress
-        batch = self.batches[progress.updates].to(self.device)
+        variant, state = self.variant, self.state
+        batch = self.batches[state.updates].to(self.device)
         self.optimizer.zero_grad(set_to_none=True)
         with self.precision():
             cost = self.model.summed_nll(*batch)
         (cost / variant.batch if variant.loss == "mean" else cost).backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), variant.clip_norm)
-        progress.updates += 1
+        state.updates += 1
         if torch.isfinite(norm):
             self.optimizer.step()
-            progress.skipped_in_a_row = 0
+            state.skipped_in_a_row = 0
         else:
-            progress.skipped_in_a_row += 1
-            warn(f"{variant.label}: update {progress.updates} skipped, its cost or gradient is not finite")
-            if progress.skipped_in_a_row > SKIPS_ALLOWED:
+            state.skipped_in_a_row += 1
+            warn(f"{variant.label}: update {state.updates} skipped, its cost or gradient is not finite")
+            if state.skipped_in_a_row > SKIPS_ALLOWED:
                 raise UserError(
                     f"{variant.label}: {SKIPS_ALLOWED} updates in a row were not finite; lower learning_rate or "
                     f"initialization_scale (the last good state is in {self.folder})"
@@ -142,40 +139,40 @@ class Training:
 
     def evaluate(self) -> None:
         """Score the development set, and keep the best model where a patience asks for it."""
-        progress = self.progress
+        state = self.state
         started = time.monotonic()
         nll = float(np.mean(sentence_nll(self.model, *self.development, self.device)))
-        progress.seconds += time.monotonic() - started
-        progress.development_nll = nll
-        progress.evaluations_without_improvement += 1
-        if nll < progress.best_nll:
-            progress.best_nll, progress.best_updates = nll, progress.updates
-            progress.evaluations_without_improvement = 0
+        state.seconds += time.monotonic() - started
+        state.development_nll = nll
+        state.evaluations_without_improvement += 1
+        if nll < state.best_nll:
+            state.best_nll, state.best_updates = nll, state.updates
+            state.evaluations_without_improvement = 0
             if self.variant.patience:
                 self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}
         self.record(development_nll=nll)
 
     def record(self, **figures: float) -> None:
         """Add one line to the metrics."""
-        line = {"updates": self.progress.updates, "seconds": round(self.progress.seconds, 3), **figures}
+        line = {"updates": self.state.updates, "seconds": round(self.state.seconds, 3), **figures}
         with open(self.metrics, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
     def summary(self) -> dict[str, Any]:
         """What Table 2 shows of this training. Updates and epochs count those of the model it continues, too."""
-        progress = self.progress
-        best = progress.best_updates if self.best else progress.updates
+        state = self.state
+        best = state.best_updates if self.best else state.updates
         return {
             "variant": self.variant.name,
-            "updates": progress.updates,
+            "updates": state.updates,
             "updates_best": best,
-            "epochs": progress.updates / self.batches.epoch,
-            "hours": progress.seconds / 3600,
+            "epochs": state.updates / self.batches.epoch,
+            "hours": state.seconds / 3600,
             "device": device_name(self.device),
             "precision": self.variant.precision,
             "parameters": count_parameters(self.model),
-            "development_nll": progress.best_nll if self.best else progress.development_nll,
-            "words_per_second": progress.target_words / progress.seconds,
+            "development_nll": state.best_nll if self.best else state.development_nll,
+            "words_per_second": state.target_words / state.seconds,
             "seed": self.variant.seed,
             "settings_digest": hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16],
         }

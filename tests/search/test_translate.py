@@ -11,7 +11,7 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.shortlist import Shortlist
-from nmt.model.network import save_model
+from nmt.model.network import load_model, save_model
 from nmt.search import translate
 from nmt.search.beam import BeamSettings, search
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, tiny_model
@@ -38,7 +38,7 @@ def save(folder: Path, raised: int = 0, **settings: Any) -> None:
     """Write a random model in which symbol `raised` is more probable than its weights would have it."""
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
-        model.readout.b_o[raised] += 1
+        model.readout.b_o[raised] += 6
     save_model(model, folder / "model.safetensors")
 
 
@@ -60,7 +60,7 @@ def lines_of(path: Path) -> list[str]:
 def test_every_line_has_its_own_translation(folder: Path, batch: str) -> None:
     assert step(folder, "--batch", batch) == 0
     source, target = (Shortlist.read(folder / f"{side}.tsv") for side in ("source", "target"))
-    model = translate.load_model(folder / "model.safetensors", "cpu")
+    model = load_model(folder / "model.safetensors", "cpu")
     translations, scores = lines_of(folder / "out/translation.txt"), lines_of(folder / "out/scores.tsv")
     assert len(translations) == len(LINES)
     assert scores[0] == "log_probability\twords"

@@ -74,7 +74,7 @@ def test_a_killed_training_ends_with_the_same_bytes(
         for stop in (13, 25):
 
             def dying(self: train.Training, stop: int = stop, update: Any = update) -> Any:
-                if self.progress.updates == stop:
+                if self.state.updates == stop:
                     raise KilledError
                 return update(self)
 

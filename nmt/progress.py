@@ -14,15 +14,14 @@ SECONDS_BETWEEN_LINES = 10.0
 class Progress:
     """How much of `total` (None where it is not known) is done; as a context manager it says the end, too.
 
-    `unit` is "B" for bytes, else a plural noun such as "lines".
+    `unit` is "B" for bytes, else a plural noun such as "lines"; `done` is what an earlier run has done.
     """
 
-    def __init__(self, label: str, total: int | None, unit: str) -> None:
-        self._label, self._total, self._unit = label, total, unit
-        self._done = 0
+    def __init__(self, label: str, total: int | None, unit: str, done: int = 0) -> None:
+        self._label, self._total, self._unit, self._done = label, total, unit, done
         self._begun = self._said = time.monotonic()
         self._bar = (
-            tqdm(desc=label, total=total, unit=unit, unit_scale=True, unit_divisor=1000, file=sys.stderr)
+            tqdm(desc=label, total=total, unit=unit, initial=done, unit_scale=True, unit_divisor=1000, file=sys.stderr)
             if sys.stderr.isatty()
             else None
         )
@@ -46,14 +45,17 @@ class Progress:
             self._bar.total = total
             self._bar.refresh()
 
-    def update(self, amount: int) -> None:
-        """Count `amount` more; less where it is negative."""
+    def update(self, amount: int, **figures: float | None) -> None:
+        """Count `amount` more; less where it is negative. `figures` are shown beside it where they are known."""
         self._done += amount
+        shown = {name.replace("_", " "): f"{value:.4g}" for name, value in figures.items() if value is not None}
         if self._bar is not None:
+            self._bar.set_postfix(shown, refresh=False)
             self._bar.update(amount)
         elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
-            self._say(f"{self._amount(self._done)}" + (f" of {self._amount(self._total)}" if self._total else ""))
+            done = self._amount(self._done) + (f" of {self._amount(self._total)}" if self._total else "")
+            self._say(", ".join([done, *(f"{name} {value}" for name, value in shown.items())]))
 
     def _amount(self, amount: int) -> str:
         return f"{amount / 1e6:,.1f} MB" if self._unit == "B" else f"{amount:,} {self._unit}"
