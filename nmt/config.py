@@ -46,12 +46,13 @@ class Generated:
 
 @dataclass(frozen=True)
 class Corpora:
-    """Names of the registry's corpora, by use."""
+    """Names of the registry's corpora, by use; `held_out` are further sets whose sentences are kept from training."""
 
     train: Annotated[tuple[str, ...], names(1)]
     in_domain: Annotated[tuple[str, ...], names(1)]
     development: Annotated[tuple[str, ...], names(1)]
     test: Annotated[tuple[str, ...], names(1)]
+    held_out: Annotated[tuple[str, ...], names()] = ()
 
 
 @dataclass(frozen=True)

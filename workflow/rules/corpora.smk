@@ -144,8 +144,8 @@ rule select:
         targets=side(1, TRAIN),
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
-        held_out_sources=side(0, [*DEVELOPMENT, *TEST]),
-        held_out_targets=side(1, [*DEVELOPMENT, *TEST]),
+        held_out_sources=side(0, HELD_OUT),
+        held_out_targets=side(1, HELD_OUT),
     output:
         texts=both("<data>/selected/train.{language}"),
         audit="<data>/selected/audit.csv",
