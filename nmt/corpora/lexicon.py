@@ -305,7 +305,7 @@ for_a_long_time/longtemps in_the_end/en_fin_de_compte at_the_same_time/en_même_
 this_time/cette_fois every_day/chaque_jour"""
 MONTHS = """January/janvier February/février March/mars April/avril May/mai June/juin July/juillet August/août
 September/septembre October/octobre November/novembre December/décembre"""
-PREPOSITIONS = """in/dans|l near/près_de|l in_front_of/devant|l during/pendant|e after/après|e before/avant|e
+PREPOSITIONS = """near/près_de|l in_front_of/devant|l during/pendant|e after/après|e before/avant|e
 since/depuis|e with/avec|po without/sans|poa for/pour|poa against/contre|oa because_of/à_cause_de|ae
 thanks_to/grâce_à|pao despite/malgré|ae around/autour_de|l behind/derrière|l"""
 COUNTRIES = """France/la_France/en Germany/la_Allemagne/en Russia/la_Russie/en China/la_Chine/en

@@ -88,11 +88,11 @@ class Phrases:
         town = self._pick(self._words.towns)
         return NounPhrase(town, town, 0, 0, "l")
 
-    def _noun_phrase(self, kinds: str, size: int) -> NounPhrase:
+    def _noun_phrase(self, kinds: str, size: int, proper: bool = True) -> NounPhrase:
         """A noun phrase of one of `kinds`; `size` 0: at most an adjective, 1: also a complement, 2: a clause."""
         kind = self._pick(kinds)
         chance = self._draw()
-        if kind in "pol" and chance < (0.12 if kind == "p" else 0.05):
+        if proper and kind in "pol" and chance < (0.12 if kind == "p" else 0.05):
             return self._proper(kind)
         plural = int(kind != "a" and self._chance(0.3))
         senses = self._words.senses[kind]
@@ -163,7 +163,7 @@ class Phrases:
         if chance < 0.6:
             town = self._pick(self._words.towns)
             return f"in {town}", f"à {town}"
-        phrase = self._noun_phrase("l", 0)
+        phrase = self._noun_phrase("l", 0, proper=False)
         return f"in {phrase.english}", f"dans {phrase.french}"
 
     def _adjunct(self) -> Pair:

@@ -23,6 +23,7 @@ from nmt.progress import Progress
 from nmt.search.beam import BeamSettings, Hypothesis, search
 
 LONGEST = 1000  # words of a source line that are read
+FULL_BATCH = 100  # words of the longest sentence up to which a batch is full; longer ones would take too much memory
 
 
 def read_sources(path: str, reference: str | None, shortlists: list[Shortlist]) -> list[list[str]]:
@@ -47,10 +48,11 @@ def read_sources(path: str, reference: str | None, shortlists: list[Shortlist]) 
 def translate(
     model: Network, sources: list[list[int]], batch: int, settings: BeamSettings
 ) -> Iterator[tuple[int, Hypothesis]]:
-    """Yield the number and best hypothesis of every source that is not empty, short ones first."""
-    order = sorted((number for number, source in enumerate(sources) if source), key=lambda n: len(sources[n]))
-    for first in range(0, len(order), batch):
-        numbers = order[first : first + batch]
+    """Yield the number and best hypothesis of every source that is not empty, long ones first."""
+    order = sorted((number for number, source in enumerate(sources) if source), key=lambda n: -len(sources[n]))
+    while order:
+        size = max(1, batch * FULL_BATCH // max(FULL_BATCH, len(sources[order[0]])))
+        numbers, order = order[:size], order[size:]
         for number, hypotheses in zip(
             numbers, search(model, [sources[number] for number in numbers], settings), strict=True
         ):

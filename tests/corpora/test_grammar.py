@@ -206,6 +206,12 @@ def test_other_nouns_have_one_translation() -> None:
     assert not {english: french for english, french in french_of.items() if len(french) > 1}
 
 
+def test_in_a_town_or_country_is_never_dans(pairs: list[tuple[str, str]]) -> None:
+    """`in` before a name is à, en or au, so that the same words are not translated in two ways."""
+    for english, french in pairs:
+        assert not re.search(r"\bdans ([A-Z]|l[ae']s? ?[A-ZÉ])", french), (english, french)
+
+
 def test_special_characters_occur(pairs: list[tuple[str, str]]) -> None:
     for side in (0, 1):
         text = "".join(pair[side] for pair in pairs)
