@@ -44,7 +44,9 @@ def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
     texts = {name: [tmp_path / f"{name}.{language}" for language in SIDES] for name in PAIRS}
     shortlists = [tmp_path / f"shortlist.{language}" for language in SIDES]
     for text, shortlist in zip(texts["train"], shortlists, strict=True):
-        step("shortlist", "--input", text, "--size", 1500, "--output", shortlist, "--coverage", tmp_path / "coverage.csv")
+        step(
+            "shortlist", "--input", text, "--size", 1500, "--output", shortlist, "--coverage", tmp_path / "coverage.csv"
+        )
     data, model, translation = tmp_path / "data", tmp_path / "model", tmp_path / "translation"
     step("binarize", "--texts", *texts["train"], "--shortlists", *shortlists, "--seed", seed, "--output", data)
 
@@ -57,6 +59,8 @@ def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
 
     files = ["--source", texts["test"][0], "--output", translation, "--scores", tmp_path / "scores"]
     step("translate", "--model", model, "--shortlists", *shortlists, "--beam", 5, "--threads", 1, *files)
-    hypotheses, references = (path.read_text(encoding="utf-8").split("\n")[:-1] for path in (translation, texts["test"][1]))
+    hypotheses, references = (
+        path.read_text(encoding="utf-8").split("\n")[:-1] for path in (translation, texts["test"][1])
+    )
     bleu = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", force=True).score
     assert bleu > BLEU, f"seed {seed}: {bleu:.1f} BLEU"
