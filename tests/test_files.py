@@ -1,0 +1,55 @@
+"""Files are whole or absent, and lines end at newline alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt.files import UserError, read_json, read_lines, write_json, write_lines
+
+
+def half() -> Iterator[str]:
+    """Lines of which the second cannot be had."""
+    yield "half"
+    raise UserError("no more")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "file"
+    assert write_lines(path, ["old"]) == 1
+    with pytest.raises(UserError):
+        write_lines(path, half())
+    assert path.read_text() == "old\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_lines_end_at_newline_alone(tmp_path: Path) -> None:
+    lines = ["a\u2028b", "c\x85d\x0ce", "", "f\rg"]
+    write_lines(tmp_path / "text", lines)
+    assert list(read_lines(tmp_path / "text")) == lines
+    (tmp_path / "text").write_bytes(b"a\nlast without newline")
+    assert list(read_lines(tmp_path / "text")) == ["a", "last without newline"]
+
+
+def test_what_is_no_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"good\nb\xe9d\n")
+    with pytest.raises(UserError, match=r"text: line 2 is not UTF-8"):
+        list(read_lines(tmp_path / "text"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="absent: no such file"):
+        list(read_lines(tmp_path / "absent"))
+    with pytest.raises(UserError, match="absent: no such file"):
+        read_json(tmp_path / "absent")
+
+
+def test_json_goes_through_a_file(tmp_path: Path) -> None:
+    value = {"é": [1, 2.5, None]}
+    write_json(tmp_path / "value.json", value)
+    assert read_json(tmp_path / "value.json") == value
+    (tmp_path / "value.json").write_text("{")
+    with pytest.raises(UserError, match="not JSON"):
+        read_json(tmp_path / "value.json")
