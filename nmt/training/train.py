@@ -22,7 +22,7 @@ from torch import Tensor
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.device import choose_device, device_name
-from nmt.files import UserError, atomic, warn, write_json
+from nmt.files import UserError, atomic, read_json, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_model, save_model
 from nmt.progress import Progress
@@ -40,8 +40,15 @@ class Training:
     """One training: the model, its optimizer, the data and how far it is."""
 
     def __init__(
-        self, variant: Variant, model: Network, batches: Batches, development: tuple[Sentences, Sentences], folder: Path
+        self,
+        variant: Variant,
+        model: Network,
+        batches: Batches,
+        development: tuple[Sentences, Sentences],
+        folder: Path,
+        hours_before: float,
     ) -> None:
+        self.hours_before = hours_before
         self.variant, self.batches, self.development, self.folder = variant, batches, development, folder
         self.device = choose_device(variant.device)
         self.model = model.to(self.device)
@@ -159,7 +166,7 @@ class Training:
             file.write(json.dumps(line) + "\n")
 
     def summary(self) -> dict[str, Any]:
-        """What Table 2 shows of this training. Updates and epochs count those of the model it continues, too."""
+        """What Table 2 shows of this training. Updates, epochs and hours count those of the model it continues, too."""
         state = self.state
         best = state.best_updates if self.best else state.updates
         return {
@@ -167,7 +174,7 @@ class Training:
             "updates": state.updates,
             "updates_best": best,
             "epochs": state.updates / self.batches.epoch,
-            "hours": state.seconds / 3600,
+            "hours": self.hours_before + state.seconds / 3600,
             "device": device_name(self.device),
             "precision": self.variant.precision,
             "parameters": count_parameters(self.model),
@@ -193,7 +200,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--development", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--checkpoints", required=True, type=Path, help="folder that a later run goes on from")
-    parser.add_argument("--initial", help="model to go on from, for a variant that continues another")
+    parser.add_argument(
+        "--initial", nargs=2, metavar=("MODEL", "SUMMARY"), help="to go on from, for a variant that continues another"
+    )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="CPU threads (all)")
     parser.add_argument("--model", required=True, help="where the trained model goes")
     parser.add_argument("--summary", required=True, help="where the figures of Table 2 go, as JSON")
@@ -208,16 +217,18 @@ def run(arguments: argparse.Namespace) -> None:
     development = read_ids(arguments.development, shortlists)
     if (variant.continues is None) != (arguments.initial is None):
         raise UserError("--initial: needed by a variant that continues another, and by no other")
+    hours_before = 0.0
     if arguments.initial is None:
         model = Network(variant, len(shortlists[0]), len(shortlists[1]))
         initialize(model, variant.seed)
     else:
-        earlier = load_model(arguments.initial)
+        earlier = load_model(arguments.initial[0])
+        hours_before = read_json(arguments.initial[1])["hours"]
         model = Network(variant, *earlier.symbols)
         model.load_state_dict(earlier.state_dict())
         model.updates = earlier.updates
 
-    training = Training(variant, model, batches, development, arguments.checkpoints)
+    training = Training(variant, model, batches, development, arguments.checkpoints, hours_before)
     training.resume()
     training.run()
     summary = training.summary()

@@ -102,10 +102,12 @@ def test_it_learns_to_turn_sentences_round(data: Path, tmp_path: Path) -> None:
 def test_a_variant_goes_on_from_another(data: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(data, first)) == 0
-    flags = ["--initial", str(first / "model.safetensors")]
+    flags = ["--initial", str(first / "model.safetensors"), str(first / "summary.json")]
     assert main([*arguments(data, second, continues="tiny"), *flags]) == 0
     assert losses(second)[0][0] == 40
     assert load_model(second / "model.safetensors").updates == 60
+    hours = [json.loads((output / "summary.json").read_text())["hours"] for output in (first, second)]
+    assert hours[1] > hours[0]
     assert main([*arguments(data, tmp_path / "third"), *flags]) == 1
     assert main(arguments(data, tmp_path / "fourth", continues="tiny")) == 1
 

@@ -132,9 +132,14 @@ def development_texts(wildcards):
 
 
 def initial_model(wildcards):
-    """The model that a variant goes on from, if any."""
+    """The model that a variant goes on from, and its summary, if any."""
     before = CONFIG.variants[wildcards.variant].continues
-    return f"<data>/models/{before}/model.safetensors" if before else []
+    if before is None:
+        return []
+    return [
+        f"<data>/models/{before}/{name}"
+        for name in ("model.safetensors", "summary.json")
+    ]
 
 
 def initial_option(wildcards, input):
