@@ -106,7 +106,8 @@ def markdown(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) ->
         "",
         *markdown_table(["Model", "All", "No UNK", "All, detokenized", "No UNK, detokenized"], rows),
         "",
-        "In brackets: the number that the paper prints. Moses, the phrase-based system, was not run.",
+        "In brackets: what the paper prints for its models on newstest2014. Moses, the phrase-based system, was not "
+        "run.",
         "",
         f"All: the {sentences} sentences of the set. No UNK: the {known} sentences without an unknown word in "
         "source or reference, translated with UNK forbidden; the shortlists decide which words are known.",
