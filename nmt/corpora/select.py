@@ -33,11 +33,11 @@ from pathlib import Path
 import kenlm
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import csv_lines
 from nmt.files import UserError, atomic, warn, write_lines
+from nmt.progress import Progress
 
 Pair = tuple[bytes, bytes]
 Files = tuple[Path, Path]
@@ -111,27 +111,28 @@ def survey(names: list[str], corpora: list[Files], held_out: list[Files]) -> Tex
     for corpus, files in enumerate(corpora):
         offsets, size = [0, 0], 0
         start = (0, 0)
-        for source, target in tqdm(
-            read_byte_pairs(files), desc=f"select: reading {names[corpus]}", unit=" pairs", mininterval=_interval()
-        ):
-            source_words, target_words = _count_words(source), _count_words(target)
-            if not source_words or not target_words:
-                states.append(State.EMPTY)
-            elif source in held[0] or target in held[1]:
-                states.append(State.HELD_OUT)
-            else:
-                states.append(State.CLEAN)
-            words.append(source_words)
-            digest = hashlib.blake2b(source + b"\n" + target, digest_size=8).digest()
-            hashes.append(int.from_bytes(digest, "little"))
-            size += 1
-            offsets[0] += len(source) + 1
-            offsets[1] += len(target) + 1
-            if size % PAIRS_A_CHUNK == 0:
-                chunks.append((corpus, *start, PAIRS_A_CHUNK))
-                start = (offsets[0], offsets[1])
-        if size % PAIRS_A_CHUNK:
-            chunks.append((corpus, *start, size % PAIRS_A_CHUNK))
+        with Progress(f"select: reading {names[corpus]}", None, "pairs") as progress:
+            for source, target in read_byte_pairs(files):
+                source_words, target_words = _count_words(source), _count_words(target)
+                if not source_words or not target_words:
+                    states.append(State.EMPTY)
+                elif source in held[0] or target in held[1]:
+                    states.append(State.HELD_OUT)
+                else:
+                    states.append(State.CLEAN)
+                words.append(source_words)
+                digest = hashlib.blake2b(source + b"\n" + target, digest_size=8).digest()
+                hashes.append(int.from_bytes(digest, "little"))
+                size += 1
+                offsets[0] += len(source) + 1
+                offsets[1] += len(target) + 1
+                if size % PAIRS_A_CHUNK == 0:
+                    chunks.append((corpus, *start, PAIRS_A_CHUNK))
+                    start = (offsets[0], offsets[1])
+                    progress.update(PAIRS_A_CHUNK)
+            if size % PAIRS_A_CHUNK:
+                chunks.append((corpus, *start, size % PAIRS_A_CHUNK))
+                progress.update(size % PAIRS_A_CHUNK)
         sizes.append(size)
     states_array = np.frombuffer(states, dtype=np.uint8).copy()
     _mark_duplicates(states_array, np.frombuffer(hashes, dtype=np.uint64))
@@ -251,21 +252,16 @@ def score_all(text: Text, models: Models, processes: int) -> NDArray[np.float32]
     try:
         with (
             ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool,
-            tqdm(total=len(text.states), desc="select: scoring", unit=" pairs", mininterval=_interval()) as bar,
+            Progress("select: scoring", len(text.states), "pairs") as progress,
         ):
             for chunk in pool.map(_score_chunk, range(len(text.chunks))):
                 scores.append(chunk)
-                bar.update(len(chunk))
+                progress.update(len(chunk))
     except BrokenProcessPool:
         raise UserError("a scoring process was killed, for want of memory perhaps; use fewer --threads") from None
     finally:
         _forked = None
     return np.concatenate(scores)
-
-
-def _interval() -> float:
-    """Seconds between signs of progress: few where a terminal redraws a bar, many where a log keeps each line."""
-    return 0.5 if sys.stderr.isatty() else 20.0
 
 
 # ---- the choice
