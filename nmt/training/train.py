@@ -24,7 +24,7 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.device import choose_device, device_name
 from nmt.files import UserError, atomic, read_json, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
-from nmt.model.network import Network, load_model, save_model
+from nmt.model.network import Network, load_with_shortlists, save_model
 from nmt.progress import Progress
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import Checkpoint, State, read_checkpoint, write_checkpoint
@@ -222,7 +222,7 @@ def run(arguments: argparse.Namespace) -> None:
         model = Network(variant, len(shortlists[0]), len(shortlists[1]))
         initialize(model, variant.seed)
     else:
-        earlier = load_model(arguments.initial[0])
+        earlier, *_ = load_with_shortlists(arguments.initial[0], arguments.shortlists, torch.device("cpu"))
         hours_before = read_json(arguments.initial[1])["hours"]
         model = Network(variant, *earlier.symbols)
         model.load_state_dict(earlier.state_dict())
