@@ -48,8 +48,9 @@ class Attention(nn.Module):
     def decode(self, memory: Memory, projected: Tensor, unit: GatedUnit) -> tuple[Tensor, Tensor]:
         """The fast loop over all target words: states s_0..s_Ty (Ty + 1, B, n) and context projections (Ty, B, p)."""
         width = 3 * unit.hidden
+        for_unit, for_readout = memory.projected.split([width, memory.projected.shape[-1] - width], dim=-1)
         states, alignments = recurrence.attentive(
-            projected, memory.initial, memory.projected[..., :width], memory.keys, memory.mask, self, unit
+            projected, memory.initial, for_unit, memory.keys, memory.mask, self, unit
         )
-        rest = torch.bmm(alignments.transpose(0, 1), memory.projected[..., width:])
-        return states, rest.transpose(0, 1)
+        seen = torch.bmm(alignments.transpose(0, 1), for_readout)
+        return states, seen.transpose(0, 1)

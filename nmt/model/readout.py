@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -50,39 +51,53 @@ class Readout(nn.Module):
         ]
         return torch.cat(losses)
 
-    def summed_nll(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """The sum of `nll`, a scalar whose gradients are made chunk by chunk on the way forward."""
-        return _SummedNLL.apply(hidden, self.W_o, self.b_o, words)
+    def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor | None = None) -> Tensor:
+        """The sum of `nll` over the words that are `counted` (N,), all by default; never all logits at once."""
+        return _SummedNLL.apply(hidden, self.W_o, self.b_o, words, counted)
 
 
 class _SummedNLL(torch.autograd.Function):
+    """The gradients are made on the way forward, where the chunk's probabilities are at hand."""
+
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor) -> Tensor:
+    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else W_o.dtype
-        hidden, weights = hidden.to(dtype), W_o.to(dtype)
+        hidden, weights, bias = hidden.to(dtype), W_o.to(dtype), b_o.to(dtype)
         total = b_o.new_zeros(())
         for_hidden = torch.empty_like(hidden)
-        for_W, for_b = torch.zeros_like(W_o), torch.zeros_like(b_o)
-        for rows, targets, slot in zip(hidden.split(CHUNK), words.split(CHUNK), for_hidden.split(CHUNK), strict=True):
-            logits = torch.addmm(b_o.to(dtype), rows, weights.T).to(b_o.dtype)
-            normalizer = logits.logsumexp(dim=-1, keepdim=True)
-            targets = targets.unsqueeze(-1)
-            total += (normalizer - logits.gather(-1, targets)).sum()
-            errors = logits.sub_(normalizer).exp_()
-            errors.scatter_add_(-1, targets, torch.full_like(normalizer, -1.0))
+        for_W, for_b = torch.empty_like(W_o), torch.zeros_like(b_o)
+        chunks = math.ceil(len(hidden) / CHUNK)
+        size = math.ceil(len(hidden) / chunks)
+        logits = hidden.new_empty(size, len(W_o))
+        for chunk in range(chunks):
+            here = slice(chunk * size, (chunk + 1) * size)
+            rows, targets = hidden[here], words[here].unsqueeze(-1)
+            errors = torch.addmm(bias, rows, weights.T, out=logits[: len(rows)]).to(b_o.dtype)
+            largest, places = errors.max(dim=-1, keepdim=True)
+            largest -= errors.gather(-1, targets)
+            torch.softmax(errors, dim=-1, out=errors)
+            losses = largest - errors.gather(-1, places).log()
+            errors.scatter_add_(-1, targets, torch.full_like(losses, -1.0))
+            if counted is not None:
+                weight = counted[here].unsqueeze(-1)
+                losses, errors = losses * weight, errors.mul_(weight)
+            total += losses.sum()
             for_b += errors.sum(dim=0)
             errors = errors.to(dtype)
-            torch.mm(errors, weights, out=slot)
+            torch.mm(errors, weights, out=for_hidden[here])
             if dtype == for_W.dtype:
-                for_W.addmm_(errors.T, rows)
+                for_W.addmm_(errors.T, rows, beta=float(chunk > 0))
+            elif chunk == 0:
+                for_W.copy_(errors.T @ rows)
             else:
                 for_W += errors.T @ rows
-        ctx.save_for_backward(for_hidden, for_W, for_b)
+        ctx.gradients = for_hidden, for_W, for_b
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        for_hidden, for_W, for_b = ctx.saved_tensors
-        return gradient * for_hidden, gradient * for_W, gradient * for_b, None
+        for_hidden, for_W, for_b = ctx.gradients
+        del ctx.gradients  # they are scaled in place, so a second pass must fail
+        return for_hidden.mul_(gradient), for_W.mul_(gradient), for_b.mul_(gradient), None, None

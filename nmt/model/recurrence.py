@@ -173,20 +173,23 @@ class _Attentive(torch.autograd.Function):
         dtype = U.dtype
         projected = states.new_empty(T, B, 3 * n)
         queries = states.new_empty(T, B, len(v_a))
-        for_keys = torch.zeros_like(keys)
+        positions = contexts.transpose(1, 2)
+        energies = states.new_empty(T, *keys.shape[:2])
+        squares = torch.zeros_like(keys)  # sum over i of de_ij tanh^2
         for_v = torch.zeros_like(v_a)
         carried = gradient[T]
         for t in reversed(range(T)):
             state, alignment = states[t], alignments[t]
             z, r = gates[t].split(n, dim=-1)
             through_unit = _unit_backward(carried, state, candidates[t], z, r, U, U_zr, projected[t])
-            weighed = aligned[t] + torch.bmm(contexts, projected[t].to(dtype).unsqueeze(2)).squeeze(2)
-            energy = alignment * (weighed - (alignment * weighed).sum(dim=-1, keepdim=True))
+            weighed = aligned[t] + torch.bmm(projected[t].to(dtype).unsqueeze(1), positions).squeeze(1)
+            total = (alignment * weighed).sum(dim=-1, keepdim=True)
+            energy = torch.mul(alignment, weighed - total, out=energies[t]).unsqueeze(-1)
             hidden = (keys + (state.to(dtype) @ W_a.T).unsqueeze(1)).tanh_()
             for_v += energy.flatten() @ hidden.flatten(0, 1)
-            through = hidden.square_().neg_().add_(1).mul_(v_a).mul_(energy.unsqueeze(-1))
-            for_keys += through
-            torch.sum(through, dim=1, out=queries[t])
+            squares.addcmul_(hidden.square_(), energy)
+            seen = torch.bmm(energy.transpose(1, 2), hidden).squeeze(1)
+            torch.mul(energy.sum(dim=1) - seen, v_a, out=queries[t])
             carried = gradient[t] + through_unit + queries[t].to(dtype) @ W_a
         for_U, for_U_zr = _weight_gradients(projected, states[:T], gates[..., n:], dtype)
         for_W_a = queries.flatten(0, 1).T.to(dtype) @ states[:T].flatten(0, 1).to(dtype)
@@ -195,7 +198,7 @@ class _Attentive(torch.autograd.Function):
             projected,
             carried,
             for_contexts.to(states.dtype),
-            for_keys,
+            (energies.sum(dim=0).unsqueeze(-1) - squares).mul_(v_a),
             None,
             for_W_a.to(states.dtype),
             for_v,

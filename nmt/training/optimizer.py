@@ -1,15 +1,118 @@
-"""The optimizers, with the settings of Appendix B.2 as the default."""
+"""The optimizers: Adadelta as in Appendix B.2, and Adam. Both clip the gradient's norm as part of their step."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nmt.variant import Variant
 
+CHUNK = 1 << 18  # numbers of a parameter that are updated together, so that a CPU does it all within its cache
 
-def make_optimizer(model: nn.Module, variant: Variant) -> torch.optim.Optimizer:
-    """Adadelta (rho 0.95, eps 1e-6), equal to the original code's at learning rate 1, or Adam."""
+
+class Adadelta(torch.optim.Optimizer):
+    """Adadelta (Zeiler, 2012) on the gradient g scaled down to norm `clip_norm`, as the original code has it.
+
+    E[g^2] = rho E[g^2] + (1 - rho) g^2,  d = sqrt(E[d^2] + eps) / sqrt(E[g^2] + eps) g,
+    E[d^2] = rho E[d^2] + (1 - rho) d^2,  w = w - learning_rate d.
+
+    Where a parameter's gradient is sparse, its rows without gradient are left alone: they would not move, and the decay
+    of their averages is made up for when they next have one. A gradient that is not finite changes nothing.
+    """
+
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], learning_rate: float, rho: float, epsilon: float, clip_norm: float
+    ) -> None:
+        settings = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon, "clip_norm": clip_norm}
+        super().__init__(parameters, settings)
+        for parameter in self._parameters():
+            self.state[parameter] = {
+                "square": torch.zeros_like(parameter),
+                "delta": torch.zeros_like(parameter),
+                "step": parameter.new_zeros(()),
+                "seen": parameter.new_zeros(len(parameter)),  # the step at which a row last had a gradient
+            }
+
+    def _parameters(self) -> list[nn.Parameter]:
+        return self.param_groups[0]["params"]
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Tensor:
+        """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
+        assert closure is None
+        group = self.param_groups[0]
+        gradients = {parameter: parameter.grad for parameter in self._parameters() if parameter.grad is not None}
+        rows = {p: gradient.coalesce() for p, gradient in gradients.items() if gradient.is_sparse}
+        values = [rows[p].values() if p in rows else gradient for p, gradient in gradients.items()]
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(value) for value in values]))
+        finite = norm.isfinite()
+        factor = group["clip_norm"] / norm.clamp(min=group["clip_norm"])
+        fresh = finite.to(norm.dtype) * (1 - group["rho"])
+        for parameter, gradient in zip(gradients, values, strict=True):
+            state = self.state[parameter]
+            state["step"] += finite
+            if parameter in rows:
+                self._update_rows(parameter, rows[parameter].indices()[0], gradient, factor, finite, fresh)
+                continue
+            whole = (parameter, gradient, state["square"], state["delta"])
+            size = CHUNK if parameter.device.type == "cpu" else parameter.numel()
+            for part in zip(*(tensor.view(-1).split(size) for tensor in whole), strict=True):
+                self._update(*part, factor, finite, fresh)
+        return norm
+
+    def _update_rows(
+        self, parameter: Tensor, rows: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor
+    ) -> None:
+        """Update `rows` (N,) of a parameter whose other rows have no gradient."""
+        state = self.state[parameter]
+        missed = (state["step"] - finite.to(parameter.dtype) - state["seen"][rows]).unsqueeze(-1)
+        decay = self.param_groups[0]["rho"] ** missed
+        square, delta = state["square"][rows].mul_(decay), state["delta"][rows].mul_(decay)
+        weight = parameter[rows]
+        self._update(weight, gradient, square, delta, factor, finite, fresh)
+        for whole, part in ((parameter, weight), (state["square"], square), (state["delta"], delta)):
+            whole[rows] = part
+        state["seen"][rows] = state["step"]
+
+    def _update(
+        self,
+        weight: Tensor,
+        gradient: Tensor,
+        square: Tensor,
+        delta: Tensor,
+        factor: Tensor,
+        finite: Tensor,
+        fresh: Tensor,
+    ) -> None:
+        group = self.param_groups[0]
+        gradient = torch.where(finite, gradient * factor, 0.0)
+        square.lerp_(gradient * gradient, fresh)
+        step = torch.add(delta, group["epsilon"]).div_(square + group["epsilon"]).sqrt_().mul_(gradient)
+        delta.lerp_(step * step, fresh)
+        weight.sub_(step, alpha=group["learning_rate"])
+
+
+class Adam(torch.optim.Adam):
+    """Adam with the same step: it clips, returns the norm, and leaves all as it was where that is not finite."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, clip_norm: float) -> None:
+        super().__init__(parameters, learning_rate, fused=True)
+        self.clip_norm = clip_norm
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Tensor:
+        """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
+        norm = nn.utils.clip_grad_norm_(self.param_groups[0]["params"], self.clip_norm)
+        self.found_inf = (~norm.isfinite()).float()  # what the fused kernel takes as the sign to skip
+        super().step(closure)
+        return norm
+
+
+def make_optimizer(model: nn.Module, variant: Variant) -> Adadelta | Adam:
+    """The optimizer that `variant` names."""
     if variant.optimizer == "adadelta":
-        return torch.optim.Adadelta(model.parameters(), variant.learning_rate, variant.rho, variant.epsilon)
-    return torch.optim.Adam(model.parameters(), variant.learning_rate, fused=True)
+        return Adadelta(model.parameters(), variant.learning_rate, variant.rho, variant.epsilon, variant.clip_norm)
+    return Adam(model.parameters(), variant.learning_rate, variant.clip_norm)

@@ -1,0 +1,1 @@
+"""Measurements of speed: ours beside a plain version of the same equations."""

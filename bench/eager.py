@@ -1,0 +1,92 @@
+"""RNNsearch as one would first write it in PyTorch from Appendix A: the baseline that speed is measured against.
+
+It wastes nothing on purpose: gates are stacked, the inputs' projections and the readout are made for all words at
+once, U_a h_j once a sentence. All else is left to autograd, `torch.optim.Adadelta` and `clip_grad_norm_`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Gated(nn.Module):
+    """A gated hidden unit; what the inputs add (B, 3n) comes from outside, in the order candidate, update, reset."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.W = nn.Linear(inputs, 3 * hidden)
+        self.U = nn.Linear(hidden, hidden, bias=False)
+        self.U_zr = nn.Linear(hidden, 2 * hidden, bias=False)
+
+    def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
+        n = state.shape[-1]
+        z, r = torch.sigmoid(inputs[:, n:] + self.U_zr(state)).chunk(2, dim=-1)
+        candidate = torch.tanh(inputs[:, :n] + self.U(r * state))
+        return (1 - z) * state + z * candidate
+
+
+class Eager(nn.Module):
+    """RNNsearch with the layer sizes of `nmt.variant.Variant`, in the original code's order of steps."""
+
+    def __init__(self, symbols: int, m: int = 620, n: int = 1000, alignment: int = 1000, maxout: int = 500) -> None:
+        super().__init__()
+        self.source, self.target = nn.Embedding(symbols, m), nn.Embedding(symbols, m)
+        self.forwards, self.backwards, self.unit = Gated(m, n), Gated(m, n), Gated(m, n)
+        self.start = nn.Linear(n, n)
+        self.W_a = nn.Linear(n, alignment, bias=False)
+        self.U_a = nn.Linear(2 * n, alignment, bias=False)
+        self.v_a = nn.Linear(alignment, 1, bias=False)
+        self.C = nn.Linear(2 * n, 3 * n, bias=False)
+        self.U_o = nn.Linear(n, 2 * maxout)
+        self.V_o = nn.Linear(m, 2 * maxout, bias=False)
+        self.C_o = nn.Linear(2 * n, 2 * maxout, bias=False)
+        self.W_o = nn.Linear(maxout, symbols)
+
+    def encode(self, source: Tensor, mask: Tensor) -> Tensor:
+        """Annotations (B, Tx, 2n) of `source` (B, Tx) with its mask."""
+        embedded = self.source(source)
+        directions = []
+        for unit, order in ((self.forwards, range(source.shape[1])), (self.backwards, range(source.shape[1])[::-1])):
+            inputs = unit.W(embedded)
+            state = embedded.new_zeros(len(source), unit.U.in_features)
+            states: dict[int, Tensor] = {}
+            for j in order:
+                state = torch.where(mask[:, j, None], unit(inputs[:, j], state), state)
+                states[j] = state
+            directions.append(torch.stack([states[j] for j in sorted(states)], dim=1))
+        return torch.cat(directions, dim=-1)
+
+    def first(self, annotations: Tensor) -> Tensor:
+        """s_0 (B, n)."""
+        return torch.tanh(self.start(annotations[:, 0, annotations.shape[-1] // 2 :]))
+
+    def look(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+        """c_i (B, 2n)."""
+        energy = self.v_a(torch.tanh(self.W_a(state).unsqueeze(1) + keys)).squeeze(-1)
+        alignment = energy.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1)
+
+    def logits(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+        """Of the next word, (..., K)."""
+        summed = self.U_o(state) + self.V_o(previous) + self.C_o(context)
+        return self.W_o(summed.unflatten(-1, (-1, 2)).amax(dim=-1))
+
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
+        """The sum of -log p(y | x)."""
+        annotations = self.encode(source, source_mask)
+        keys = self.U_a(annotations)
+        words = self.target(target)
+        inputs = self.unit.W(words)
+        state = self.first(annotations)
+        states, contexts = [], []
+        for i in range(target.shape[1]):
+            context = self.look(state, annotations, keys, source_mask)
+            states.append(state)
+            contexts.append(context)
+            state = self.unit(inputs[:, i] + self.C(context), state)
+        previous = functional.pad(words[:, :-1], (0, 0, 1, 0))
+        logits = self.logits(torch.stack(states, dim=1), previous, torch.stack(contexts, dim=1))
+        losses = functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none")
+        return (losses * target_mask.flatten()).sum()
