@@ -100,12 +100,14 @@ class Network(nn.Module):
 
     def summed_nll(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """The training cost: the sum of -log p(y | x) over the minibatch, a scalar."""
-        hidden = self._hidden(source, source_mask, target)[target_mask]
-        loss = self.readout.summed_nll if self.variant.implementation == "fast" else self._plain_sum
-        return loss(hidden, target[target_mask])
-
-    def _plain_sum(self, hidden: Tensor, words: Tensor) -> Tensor:
-        return self.readout.nll(hidden, words).sum()
+        hidden = self._hidden(source, source_mask, target)
+        if self.variant.implementation == "readable":
+            return self.readout.nll(hidden[target_mask], target[target_mask]).sum()
+        if hidden.device.type == "cpu":
+            parts = [part[target_mask] for part in (hidden, target, target_mask)]
+        else:  # how many words are real is not known there without waiting for the device
+            parts = [part.flatten(0, 1) for part in (hidden, target, target_mask)]
+        return self.readout.summed_nll(*parts)
 
     def _hidden(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """What the output matrix is applied to, for every target word: (B, Ty, l or rank)."""

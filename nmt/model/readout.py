@@ -10,7 +10,10 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from nmt.device import product_type
+
 CHUNK = 1024  # words whose logits exist at once: 120 MB in float32 at the paper's vocabulary
+BLOCK = 64  # words whose logits fit in a CPU's cache
 
 
 class Readout(nn.Module):
@@ -51,45 +54,35 @@ class Readout(nn.Module):
         ]
         return torch.cat(losses)
 
-    def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor | None = None) -> Tensor:
-        """The sum of `nll` over the words that are `counted` (N,), all by default; never all logits at once."""
+    def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor) -> Tensor:
+        """The sum of `nll` over those words that are `counted` (N,); never the logits of all at once."""
         return _SummedNLL.apply(hidden, self.W_o, self.b_o, words, counted)
 
 
 class _SummedNLL(torch.autograd.Function):
-    """The gradients are made on the way forward, where the chunk's probabilities are at hand."""
+    """The gradients are made on the way forward, where the probabilities are at hand."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
-        kind = hidden.device.type
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else W_o.dtype
-        hidden, weights, bias = hidden.to(dtype), W_o.to(dtype), b_o.to(dtype)
+    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor) -> Tensor:
+        dtype = product_type(W_o)
+        hidden, weights = hidden.to(dtype), W_o.to(dtype)
         total = b_o.new_zeros(())
-        for_hidden = torch.empty_like(hidden)
-        for_W, for_b = torch.empty_like(W_o), torch.zeros_like(b_o)
-        chunks = math.ceil(len(hidden) / CHUNK)
-        size = math.ceil(len(hidden) / chunks)
+        for_hidden, for_W, for_b = torch.empty_like(hidden), torch.zeros_like(W_o), torch.zeros_like(b_o)
+        size = math.ceil(len(hidden) / math.ceil(len(hidden) / CHUNK))
         logits = hidden.new_empty(size, len(W_o))
-        for chunk in range(chunks):
-            here = slice(chunk * size, (chunk + 1) * size)
-            rows, targets = hidden[here], words[here].unsqueeze(-1)
-            errors = torch.addmm(bias, rows, weights.T, out=logits[: len(rows)]).to(b_o.dtype)
-            largest, places = errors.max(dim=-1, keepdim=True)
-            largest -= errors.gather(-1, targets)
-            torch.softmax(errors, dim=-1, out=errors)
-            losses = largest - errors.gather(-1, places).log()
-            errors.scatter_add_(-1, targets, torch.full_like(losses, -1.0))
-            if counted is not None:
-                weight = counted[here].unsqueeze(-1)
-                losses, errors = losses * weight, errors.mul_(weight)
-            total += losses.sum()
-            for_b += errors.sum(dim=0)
-            errors = errors.to(dtype)
-            torch.mm(errors, weights, out=for_hidden[here])
+        for rows, targets, real, slot in zip(
+            *(part.split(size) for part in (hidden, words, counted, for_hidden)), strict=True
+        ):
+            errors = torch.mm(rows, weights.T, out=logits[: len(rows)])
+            block = BLOCK if W_o.device.type == "cpu" else size
+            for first in range(0, len(rows), block):
+                here = slice(first, first + block)
+                loss, for_bias = _errors(errors[here], targets[here], real[here], b_o)
+                total += loss
+                for_b += for_bias
+            torch.mm(errors, weights, out=slot)
             if dtype == for_W.dtype:
-                for_W.addmm_(errors.T, rows, beta=float(chunk > 0))
-            elif chunk == 0:
-                for_W.copy_(errors.T @ rows)
+                for_W.addmm_(errors.T, rows)
             else:
                 for_W += errors.T @ rows
         ctx.gradients = for_hidden, for_W, for_b
@@ -101,3 +94,21 @@ class _SummedNLL(torch.autograd.Function):
         for_hidden, for_W, for_b = ctx.gradients
         del ctx.gradients  # they are scaled in place, so a second pass must fail
         return for_hidden.mul_(gradient), for_W.mul_(gradient), for_b.mul_(gradient), None, None
+
+
+def _errors(logits: Tensor, words: Tensor, counted: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Turn `logits` (N, K) that lack their `bias` into the gradient of the counted words' summed nll by them, in place.
+
+    Returns that sum and the gradient by the bias. All is computed in the bias's type.
+    """
+    words, counted = words.unsqueeze(-1), counted.unsqueeze(-1)
+    exact = logits.to(bias.dtype)
+    exact += bias
+    best, places = exact.max(dim=-1, keepdim=True)
+    margin = best - exact.gather(-1, words)
+    torch.softmax(exact, dim=-1, out=exact)
+    losses = margin - exact.gather(-1, places).log()
+    exact.scatter_add_(-1, words, torch.full_like(losses, -1.0)).mul_(counted)
+    if exact is not logits:
+        logits.copy_(exact)
+    return (losses * counted).sum(), exact.sum(dim=0)

@@ -7,11 +7,15 @@ is one product after it.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from nmt.device import product_type, without_autocast
+from nmt.model import kernels, steps
 
 if TYPE_CHECKING:
     from nmt.model.attention import Attention
@@ -26,7 +30,9 @@ def gated(projected: Tensor, present: Tensor, initial: Tensor, units: list[Gated
     """
     U = torch.stack([unit.U for unit in units])
     U_zr = torch.stack([torch.cat([unit.U_z, unit.U_r]) for unit in units])
-    return _Gated.apply(projected, present, initial, U, U_zr)
+    dtype = product_type(projected)
+    with without_autocast(projected):
+        return _Gated.apply(projected.to(present.dtype), present, initial, U, U_zr, dtype)
 
 
 def attentive(
@@ -44,84 +50,58 @@ def attentive(
     initial one first, (T + 1, B, n), and the alignments (T, B, Tx).
     """
     U_zr = torch.cat([unit.U_z, unit.U_r])
-    return _Attentive.apply(projected, initial, contexts, keys, mask, attention.W_a, attention.v_a, unit.U, U_zr)
+    W_a, v_a = attention.W_a, attention.v_a
+    dtype = product_type(projected)
+    with without_autocast(projected):
+        return _Attentive.apply(projected.to(v_a.dtype), initial, contexts, keys, mask, W_a, v_a, unit.U, U_zr, dtype)
 
 
-def _compute_type(tensor: Tensor) -> torch.dtype:
-    """The type of the matrix products: autocast's where it is on, else the tensor's own."""
-    kind = tensor.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else tensor.dtype
-
-
-def _unit_backward(
-    gradient: Tensor,
-    state: Tensor,
-    candidate: Tensor,
-    z: Tensor,
-    r: Tensor,
-    U: Tensor,
-    U_zr: Tensor,
-    out: Tensor,
-) -> Tensor:
-    """Backward through one step: fill `out` (..., 3n) with the pre-activations' gradients, return the state's."""
-    n = state.shape[-1]
-    for_candidate, for_update, for_reset = out.split(n, dim=-1)
-    torch.mul(gradient * z, 1 - candidate * candidate, out=for_candidate)
-    through_reset = (for_candidate.to(U.dtype) @ U).to(state.dtype)
-    torch.mul(gradient * (candidate - state), z * (1 - z), out=for_update)
-    torch.mul(through_reset * state, r * (1 - r), out=for_reset)
-    through_gates = (out[..., n:].to(U.dtype) @ U_zr).to(state.dtype)
-    return torch.addcmul(through_gates, gradient, 1 - z).addcmul_(through_reset, r)
-
-
-def _weight_gradients(gradients: Tensor, states: Tensor, reset: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Gradients of U and [U_z; U_r] over all steps at once, from (..., T, B, .) tensors."""
-    n = states.shape[-1]
-    flat = gradients.flatten(-3, -2).to(dtype).transpose(-1, -2)
-    for_U = flat[..., :n, :] @ (reset * states).flatten(-3, -2).to(dtype)
-    for_U_zr = flat[..., n:, :] @ states.flatten(-3, -2).to(dtype)
-    return for_U.to(states.dtype), for_U_zr.to(states.dtype)
+def _steps(tensor: Tensor) -> ModuleType:
+    """The functions between the products: Triton's on a GPU, where it is installed, else PyTorch's."""
+    return kernels if tensor.is_cuda and kernels.available() else steps
 
 
 class _Gated(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, projected: Tensor, present: Tensor, initial: Tensor, U: Tensor, U_zr: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, projected: Tensor, present: Tensor, initial: Tensor, U: Tensor, U_zr: Tensor, dtype: torch.dtype
+    ) -> Tensor:
         D, T, B, width = projected.shape
         n = width // 3
-        dtype = _compute_type(projected)
+        step = _steps(projected)
         U, U_zr = U.to(dtype), U_zr.to(dtype)
-        projected, initial = projected.to(present.dtype), initial.to(present.dtype)
-        states = projected.new_empty(D, T + 1, B, n)
-        candidates = projected.new_empty(D, T, B, n)
-        gates = projected.new_empty(D, T, B, 2 * n)
+        states, candidates = projected.new_empty(D, T + 1, B, n), projected.new_empty(D, T, B, n)
+        gates, resets = projected.new_empty(D, T, B, 2 * n), projected.new_empty(D, T, B, n, dtype=dtype)
         states[:, 0] = initial
-        U_transposed, U_zr_transposed = U.transpose(1, 2), U_zr.transpose(1, 2)
+        exact = dtype == states.dtype
+        narrow = states if exact else states.to(dtype)
         for t in range(T):
-            state = states[:, t]
-            gate = gates[:, t]
-            torch.add(projected[:, t, :, n:], state.to(dtype) @ U_zr_transposed, out=gate)
-            gate.sigmoid_()
-            gate[..., :n] *= present[:, t].unsqueeze(-1)
-            product = (gate[..., n:] * state).to(dtype) @ U_transposed
-            candidate = torch.add(projected[:, t, :, :n], product, out=candidates[:, t]).tanh_()
-            torch.lerp(state, candidate, gate[..., :n], out=states[:, t + 1])
-        ctx.save_for_backward(states, candidates, gates, U, U_zr)
+            state, inputs, gate, reset = states[:, t], projected[:, t], gates[:, t], resets[:, t]
+            step.gates(state, inputs, narrow[:, t] @ U_zr.transpose(1, 2), gate, reset, present[:, t])
+            product = reset @ U.transpose(1, 2)
+            copy = None if exact else narrow[:, t + 1]
+            step.candidate(state, inputs, product, gate, candidates[:, t], states[:, t + 1], copy)
+        ctx.save_for_backward(states, narrow, candidates, gates, resets, U, U_zr)
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        states, candidates, gates, U, U_zr = ctx.saved_tensors
+        states, narrow, candidates, gates, resets, U, U_zr = ctx.saved_tensors
         D, T, B, n = candidates.shape
-        projected = states.new_empty(D, T, B, 3 * n)
+        step = _steps(states)
+        errors = states.new_empty(D, T, B, 3 * n, dtype=U.dtype)  # by what candidate, update and reset are made of
         carried = gradient[:, T]
         for t in reversed(range(T)):
-            z, r = gates[:, t].split(n, dim=-1)
-            carried = gradient[:, t] + _unit_backward(
-                carried, states[:, t], candidates[:, t], z, r, U, U_zr, projected[:, t]
-            )
-        for_U, for_U_zr = _weight_gradients(projected, states[:, :T], gates[..., n:], U.dtype)
-        return projected, None, carried, for_U, for_U_zr
+            state, gate, error = states[:, t], gates[:, t], errors[:, t]
+            step.candidate_backward(state, carried, candidates[:, t], gate, error)
+            through_reset = error[..., :n] @ U
+            step.reset_backward(state, through_reset, gate, error)
+            carried = step.state_backward(gradient[:, t], carried, through_reset, error[..., n:] @ U_zr, gate)
+        flat = errors.flatten(1, 2).transpose(1, 2)
+        for_U = flat[:, :n] @ resets.flatten(1, 2)
+        for_U_zr = flat[:, n:] @ narrow[:, :T].flatten(1, 2)
+        return errors, None, carried, for_U, for_U_zr, None
 
 
 class _Attentive(torch.autograd.Function):
@@ -137,71 +117,62 @@ class _Attentive(torch.autograd.Function):
         v_a: Tensor,
         U: Tensor,
         U_zr: Tensor,
+        dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         T, B, width = projected.shape
-        n = width // 3
-        dtype = _compute_type(projected)
-        U, U_zr, W_a, contexts = U.to(dtype), U_zr.to(dtype), W_a.to(dtype), contexts.to(dtype)
-        projected, initial, keys = projected.to(v_a.dtype), initial.to(v_a.dtype), keys.to(v_a.dtype)
-        states = projected.new_empty(T + 1, B, n)
-        candidates = projected.new_empty(T, B, n)
-        gates = projected.new_empty(T, B, 2 * n)
+        n, a = width // 3, len(v_a)
+        step = _steps(projected)
+        U, from_state = U.to(dtype), torch.cat([W_a, U_zr]).to(dtype)
+        held = dtype if step is kernels else v_a.dtype  # batched products with one row are slower in bfloat16 on a CPU
+        contexts, keys = contexts.to(held).contiguous(), keys.to(held)
+        states, candidates = projected.new_empty(T + 1, B, n), projected.new_empty(T, B, n)
+        gates, resets = projected.new_empty(T, B, 2 * n), projected.new_empty(T, B, n, dtype=dtype)
         alignments = projected.new_empty(T, B, keys.shape[1])
         states[0] = initial
-        padding = ~mask
-        queried = W_a.T
+        exact = dtype == states.dtype
+        narrow = states if exact else states.to(dtype)
         for t in range(T):
-            state = states[t]
-            narrow = state.to(dtype)
-            energy = (keys + (narrow @ queried).unsqueeze(1)).tanh_() @ v_a
-            alignment = torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=-1)
-            alignments[t] = alignment
-            context = torch.bmm(alignment.to(dtype).unsqueeze(1), contexts).squeeze(1)
-            inputs = projected[t] + context
-            gate = torch.add(inputs[:, n:], narrow @ U_zr.T, out=gates[t]).sigmoid_()
-            product = (gate[:, n:] * state).to(dtype) @ U.T
-            candidate = torch.add(inputs[:, :n], product, out=candidates[t]).tanh_()
-            torch.lerp(state, candidate, gate[:, :n], out=states[t + 1])
-        ctx.save_for_backward(states, candidates, gates, alignments, contexts, keys, W_a, v_a, U, U_zr)
+            product = narrow[t] @ from_state.T
+            inputs = step.look(product[:, :a], keys, mask, v_a, contexts, alignments[t], projected[t])
+            step.gates(states[t], inputs, product[:, a:], gates[t], resets[t])
+            copy = None if exact else narrow[t + 1]
+            step.candidate(states[t], inputs, resets[t] @ U.T, gates[t], candidates[t], states[t + 1], copy)
+        ctx.save_for_backward(states, narrow, candidates, gates, resets, alignments, contexts, keys, v_a, U, from_state)
         return states, alignments
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, aligned: Tensor) -> tuple[Tensor | None, ...]:
-        states, candidates, gates, alignments, contexts, keys, W_a, v_a, U, U_zr = ctx.saved_tensors
+        states, narrow, candidates, gates, resets, alignments, contexts, keys, v_a, U, from_state = ctx.saved_tensors
         T, B, n = candidates.shape
-        dtype = U.dtype
-        projected = states.new_empty(T, B, 3 * n)
-        queries = states.new_empty(T, B, len(v_a))
-        positions = contexts.transpose(1, 2)
-        energies = states.new_empty(T, *keys.shape[:2])
-        squares = torch.zeros_like(keys)  # sum over i of de_ij tanh^2
-        for_v = torch.zeros_like(v_a)
+        a = len(v_a)
+        step = _steps(states)
+        queries = narrow[:T] @ from_state[:a].T
+        # By what candidate, update and reset are made of, and by the query: the last three lead to the state at once.
+        errors = states.new_empty(T, B, 3 * n + a, dtype=U.dtype)
+        to_state = from_state.roll(-a, dims=0)
+        for_keys, for_v = torch.zeros_like(keys, dtype=states.dtype), states.new_zeros(B, a)
         carried = gradient[T]
         for t in reversed(range(T)):
-            state, alignment = states[t], alignments[t]
-            z, r = gates[t].split(n, dim=-1)
-            through_unit = _unit_backward(carried, state, candidates[t], z, r, U, U_zr, projected[t])
-            weighed = aligned[t] + torch.bmm(projected[t].to(dtype).unsqueeze(1), positions).squeeze(1)
-            total = (alignment * weighed).sum(dim=-1, keepdim=True)
-            energy = torch.mul(alignment, weighed - total, out=energies[t]).unsqueeze(-1)
-            hidden = (keys + (state.to(dtype) @ W_a.T).unsqueeze(1)).tanh_()
-            for_v += energy.flatten() @ hidden.flatten(0, 1)
-            squares.addcmul_(hidden.square_(), energy)
-            seen = torch.bmm(energy.transpose(1, 2), hidden).squeeze(1)
-            torch.mul(energy.sum(dim=1) - seen, v_a, out=queries[t])
-            carried = gradient[t] + through_unit + queries[t].to(dtype) @ W_a
-        for_U, for_U_zr = _weight_gradients(projected, states[:T], gates[..., n:], dtype)
-        for_W_a = queries.flatten(0, 1).T.to(dtype) @ states[:T].flatten(0, 1).to(dtype)
-        for_contexts = torch.bmm(alignments.permute(1, 2, 0).to(dtype), projected.transpose(0, 1).to(dtype))
+            unit, query = errors[t].split([3 * n, a], dim=-1)
+            step.candidate_backward(states[t], carried, candidates[t], gates[t], unit)
+            through_reset = unit[:, :n] @ U
+            step.reset_backward(states[t], through_reset, gates[t], unit)
+            step.look_backward(unit, aligned[t], alignments[t], queries[t], keys, v_a, contexts, for_keys, for_v, query)
+            carried = step.state_backward(gradient[t], carried, through_reset, errors[t, :, n:] @ to_state, gates[t])
+        for_contexts = torch.bmm(alignments.permute(1, 2, 0).to(U.dtype), errors[..., : 3 * n].transpose(0, 1))
+        flat = errors.flatten(0, 1).T
+        for_U = flat[:n] @ resets.flatten(0, 1)
+        for_U_zr, for_W_a = (flat[n:] @ narrow[:T].flatten(0, 1)).split([2 * n, a])
         return (
-            projected,
+            errors[..., : 3 * n],
             carried,
-            for_contexts.to(states.dtype),
-            (energies.sum(dim=0).unsqueeze(-1) - squares).mul_(v_a),
+            for_contexts,
+            for_keys.mul_(v_a),
             None,
-            for_W_a.to(states.dtype),
-            for_v,
+            for_W_a,
+            for_v.sum(dim=0),
             for_U,
             for_U_zr,
+            None,
         )

@@ -32,7 +32,7 @@ class Adadelta(torch.optim.Optimizer):
             self.state[parameter] = {
                 "square": torch.zeros_like(parameter),
                 "delta": torch.zeros_like(parameter),
-                "step": parameter.new_zeros(()),
+                "steps": parameter.new_zeros(()),  # PyTorch leaves a "step" on the CPU when it loads a state
                 "seen": parameter.new_zeros(len(parameter)),  # the step at which a row last had a gradient
             }
 
@@ -40,7 +40,7 @@ class Adadelta(torch.optim.Optimizer):
         return self.param_groups[0]["params"]
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> Tensor:
+    def step(self, closure: Any = None) -> Tensor:  # type: ignore[override]
         """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
         assert closure is None
         group = self.param_groups[0]
@@ -53,14 +53,15 @@ class Adadelta(torch.optim.Optimizer):
         fresh = finite.to(norm.dtype) * (1 - group["rho"])
         for parameter, gradient in zip(gradients, values, strict=True):
             state = self.state[parameter]
-            state["step"] += finite
+            state["steps"] += finite
             if parameter in rows:
                 self._update_rows(parameter, rows[parameter].indices()[0], gradient, factor, finite, fresh)
                 continue
-            whole = (parameter, gradient, state["square"], state["delta"])
+            whole = [tensor.view(-1) for tensor in (parameter, gradient, state["square"], state["delta"])]
             size = CHUNK if parameter.device.type == "cpu" else parameter.numel()
-            for part in zip(*(tensor.view(-1).split(size) for tensor in whole), strict=True):
-                self._update(*part, factor, finite, fresh)
+            for first in range(0, parameter.numel(), size):
+                weight, part, square, delta = (tensor[first : first + size] for tensor in whole)
+                self._update(weight, part, square, delta, factor, finite, fresh)
         return norm
 
     def _update_rows(
@@ -68,14 +69,14 @@ class Adadelta(torch.optim.Optimizer):
     ) -> None:
         """Update `rows` (N,) of a parameter whose other rows have no gradient."""
         state = self.state[parameter]
-        missed = (state["step"] - finite.to(parameter.dtype) - state["seen"][rows]).unsqueeze(-1)
+        missed = (state["steps"] - finite.to(parameter.dtype) - state["seen"][rows]).unsqueeze(-1)
         decay = self.param_groups[0]["rho"] ** missed
         square, delta = state["square"][rows].mul_(decay), state["delta"][rows].mul_(decay)
         weight = parameter[rows]
         self._update(weight, gradient, square, delta, factor, finite, fresh)
         for whole, part in ((parameter, weight), (state["square"], square), (state["delta"], delta)):
             whole[rows] = part
-        state["seen"][rows] = state["step"]
+        state["seen"][rows] = state["steps"]
 
     def _update(
         self,
@@ -103,7 +104,7 @@ class Adam(torch.optim.Adam):
         self.clip_norm = clip_norm
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> Tensor:
+    def step(self, closure: Any = None) -> Tensor:  # type: ignore[override]
         """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
         norm = nn.utils.clip_grad_norm_(self.param_groups[0]["params"], self.clip_norm)
         self.found_inf = (~norm.isfinite()).float()  # what the fused kernel takes as the sign to skip

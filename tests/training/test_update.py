@@ -1,0 +1,51 @@
+"""One update: what it changes, and that nothing in it waits for the device."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from nmt.model.embedding import Embedding
+from nmt.training.batches import Batch
+from nmt.training.update import Update
+from tests.model.models import KINDS, ragged_batch, tiny_model
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+def test_an_update_waits_for_nothing_on_a_gpu(context: str, order: str, rank: int | None) -> None:
+    """Tensors on the meta device have no values: asking for one, or for a size that depends on one, is an error."""
+    model = tiny_model(dtype=torch.float32, context=context, decoder_order=order, output_rank=rank).to("meta")
+    batch = Batch(*(part.to("meta") for part in ragged_batch()))
+    with pytest.raises(RuntimeError):
+        batch.target[batch.target_mask]
+    cost, norm = Update(model, model.variant, torch.device("meta"))(batch)
+    assert cost.shape == norm.shape == ()
+
+
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+def test_sparse_gradients_change_no_update(loss: str) -> None:
+    models = [tiny_model(loss=loss) for _ in range(2)]
+    updates = [Update(model, model.variant, CPU) for model in models]
+    for module in models[1].modules():
+        if isinstance(module, Embedding):
+            assert module.sparse
+            module.sparse = False
+    costs = []
+    for number in range(20):
+        results = [update(ragged_batch(seed=number % 3)) for update in updates]
+        torch.testing.assert_close(*results)
+        costs.append(results[0][0].item())
+    for one, other in zip(*(model.parameters() for model in models), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+    assert costs[-3] < costs[0]
+
+
+def test_half_precision_products_follow_exact_ones() -> None:
+    models = [tiny_model(dtype=torch.float32, precision=precision) for precision in ("float32", "bfloat16")]
+    updates = [Update(model, model.variant, CPU) for model in models]
+    for number in range(30):
+        exact, rounded = (update(ragged_batch(seed=number % 3))[0] for update in updates)
+        torch.testing.assert_close(exact, rounded, rtol=0.05, atol=0)
+    assert all(parameter.dtype == torch.float32 for parameter in models[1].parameters())
