@@ -32,7 +32,7 @@ class Encoder(nn.Module):
         embedded = self.embedding(source.T)  # (Tx, B, m)
         real = mask.T.to(embedded.dtype)
         read = self._read_fast if fast else self._read
-        return read(embedded, real).transpose(0, 1)
+        return read(embedded, real).transpose(0, 1).contiguous()
 
     def _read(self, embedded: Tensor, real: Tensor) -> Tensor:
         """The recurrences step by step: (Tx, B, n or 2n)."""

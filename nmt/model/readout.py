@@ -14,6 +14,7 @@ from nmt.device import product_type
 
 CHUNK = 1024  # words whose logits exist at once: 120 MB in float32 at the paper's vocabulary
 BLOCK = 64  # words whose logits fit in a CPU's cache
+ALIGNMENT = 16  # columns that rows of logits are a multiple of: a product with odd rows takes a third longer
 
 
 class Readout(nn.Module):
@@ -42,9 +43,15 @@ class Readout(nn.Module):
         return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
-        """log p(y_i) (..., K), in float32 or better."""
-        logits = functional.linear(hidden, self.W_o, self.b_o)
-        return logits.to(self.b_o.dtype).log_softmax(dim=-1)
+        """log p(y_i) (N, K) of `hidden` (N, l or rank), in float32 or better."""
+        if torch.is_grad_enabled():
+            logits = functional.linear(hidden, self.W_o, self.b_o)
+            return logits.to(self.b_o.dtype).log_softmax(dim=-1)
+        logits = _room(hidden, len(self.b_o))
+        torch.mm(hidden, self.W_o.to(hidden.dtype).T, out=logits[:, : len(self.b_o)])
+        exact = logits.to(self.b_o.dtype)
+        exact += _widened(self.b_o)
+        return torch.log_softmax(exact, dim=-1, out=exact)[:, : len(self.b_o)]
 
     def nll(self, hidden: Tensor, words: Tensor) -> Tensor:
         """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), a chunk of logits at a time."""
@@ -69,17 +76,17 @@ class _SummedNLL(torch.autograd.Function):
         total = b_o.new_zeros(())
         for_hidden, for_W, for_b = torch.empty_like(hidden), torch.zeros_like(W_o), torch.zeros_like(b_o)
         size = math.ceil(len(hidden) / math.ceil(len(hidden) / CHUNK))
-        logits = hidden.new_empty(size, len(W_o))
+        logits, bias = _room(hidden[:size], len(W_o)), _widened(b_o)
         for rows, targets, real, slot in zip(
             *(part.split(size) for part in (hidden, words, counted, for_hidden)), strict=True
         ):
-            errors = torch.mm(rows, weights.T, out=logits[: len(rows)])
+            errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(W_o)])
             block = BLOCK if W_o.device.type == "cpu" else size
             for first in range(0, len(rows), block):
-                here = slice(first, first + block)
-                loss, for_bias = _errors(errors[here], targets[here], real[here], b_o)
+                here = slice(first, min(first + block, len(rows)))
+                loss, for_bias = _errors(logits[here], targets[here], real[here], bias)
                 total += loss
-                for_b += for_bias
+                for_b += for_bias[: len(W_o)]
             torch.mm(errors, weights, out=slot)
             if dtype == for_W.dtype:
                 for_W.addmm_(errors.T, rows)
@@ -94,6 +101,18 @@ class _SummedNLL(torch.autograd.Function):
         for_hidden, for_W, for_b = ctx.gradients
         del ctx.gradients  # they are scaled in place, so a second pass must fail
         return for_hidden.mul_(gradient), for_W.mul_(gradient), for_b.mul_(gradient), None, None
+
+
+def _room(hidden: Tensor, symbols: int) -> Tensor:
+    """Room for logits of `hidden` (N, l): (N, at least `symbols`), zero beyond them, each row a whole of cache lines."""
+    logits = hidden.new_empty(len(hidden), symbols + -symbols % ALIGNMENT)
+    logits[:, symbols:] = 0
+    return logits
+
+
+def _widened(bias: Tensor) -> Tensor:
+    """`bias` (K,) as wide as `_room`, -inf beyond K, where probabilities therefore are 0."""
+    return functional.pad(bias, (0, -len(bias) % ALIGNMENT), value=-torch.inf)
 
 
 def _errors(logits: Tensor, words: Tensor, counted: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ is narrower by one from then on; the search is over when the beam is empty or th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,16 +17,26 @@ from nmt.model.network import Network
 from nmt.training.batches import pad
 
 STEPS_A_WORD = 3  # of the source, its end of sentence counted
+BLOCK = 256  # words that are looked at closely only where the best of them may be among the best of all
 COMPACTION = 0.75  # finished sentences leave the batch once the rest is this share of it
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A translation: its word ids without EOS, log p(y | x) with it, and on request alpha (words + 1, Tx)."""
+    """A translation: its word ids without EOS, log p(y | x) with it, and on request alpha (length, Tx).
+
+    One that has not `ended` is the beginning of a translation: it is no sentence of the model, and has no EOS.
+    """
 
     words: list[int]
     log_probability: float
+    ended: bool = True
     alignment: Tensor | None = None
+
+    @property
+    def length(self) -> int:
+        """How many words the probability is of, EOS counted."""
+        return len(self.words) + self.ended
 
 
 @dataclass(frozen=True)
@@ -36,22 +46,30 @@ class BeamSettings:
     `minimum_length_ratio`: EOS is forbidden before this share of the source's words, EOS counted, is reached.
 
     `normalize`: rank finished hypotheses by log probability per word, EOS counted, rather than in all.
+
+    `n_best`: how many hypotheses of a sentence to return.
     """
 
     width: int = 12
     forbid_unk: bool = False
     minimum_length_ratio: float = 0.5
     normalize: bool = False
+    n_best: int = 1
     alignments: bool = False
 
 
 @dataclass
 class _Finished:
-    """Where a hypothesis ended: at which step, from which row of the beam."""
+    """Where a hypothesis ended, or was given up: at which step, that is after how many words, in which row."""
 
     step: int
     parent: int
     log_probability: float
+    ended: bool = True
+
+    def rank(self, normalize: bool) -> float:
+        """What the hypotheses of a sentence are ordered by, falling."""
+        return self.log_probability / (self.step + self.ended) if normalize else self.log_probability
 
 
 class _Beams:
@@ -85,10 +103,7 @@ class _Beams:
             log_probabilities[:, :, UNK] = -torch.inf
         log_probabilities[:, :, EOS].masked_fill_((self.step < self.minimum).unsqueeze(1), -torch.inf)
 
-        symbols = log_probabilities.shape[-1]
-        totals = (self.scores.unsqueeze(-1) + log_probabilities).flatten(1)
-        best, places = totals.topk(min(self.settings.width, totals.shape[1]), dim=1)
-        parents, words = places // symbols, places % symbols
+        best, parents, words = _best(self.scores, log_probabilities, self.settings.width)
         within = torch.arange(best.shape[1], device=best.device) < self.widths.unsqueeze(1)
         possible = within & best.isfinite()
         ended = possible & (words == EOS)
@@ -131,7 +146,7 @@ class _Beams:
             # Too long: nothing more is expected of it. Its best row stands in where none has ended.
             sentence = int(self.sentences[number])
             if not self.finished[sentence]:
-                self.finished[sentence].append(_Finished(self.step, 0, float(self.scores[number, 0])))
+                self.finished[sentence].append(_Finished(self.step, 0, float(self.scores[number, 0]), False))
         self.widths = self.widths.masked_fill(~staying, 0)
         self.scores = self.scores.masked_fill(~staying.unsqueeze(1), -torch.inf)
         if int(staying.sum()) > COMPACTION * len(staying):
@@ -147,45 +162,57 @@ class _Beams:
         self.sentences, self.widths = self.sentences[keep], self.widths[keep]
         self.minimum, self.maximum = self.minimum[keep], self.maximum[keep]
 
-    def hypothesis(self, sentence: int, end: _Finished) -> Hypothesis:
-        """Follow a finished hypothesis back to its first word."""
+    def hypothesis(self, sentence: int, end: _Finished, positions: int) -> Hypothesis:
+        """Follow a finished hypothesis back to its first word; its alignment covers the first `positions`."""
         words: list[int] = []
         looks: list[Tensor] = []
         row = end.parent
         for step in reversed(range(end.step + 1)):
-            if self.alignments and step < len(self.alignments):
-                looks.append(self.alignments[step][sentence, row])
+            if self.alignments and step < end.step + end.ended:
+                looks.append(self.alignments[step][sentence, row, :positions])
             if step > 0:
                 words.append(int(self.words[step - 1][sentence, row]))
                 row = int(self.parents[step - 1][sentence, row])
         alignment = torch.stack(looks[::-1]) if looks else None
-        return Hypothesis(words[::-1], end.log_probability, alignment)
+        return Hypothesis(words[::-1], end.log_probability, end.ended, alignment)
+
+
+def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Totals, rows and words of the `count` best continuations of each sentence, best first: (A, count) each.
+
+    From the scores (A, k) of the rows and what each word would add (A, k, K). The best words are all in the `count`
+    blocks of words with the highest maxima, so that few words have to be put in order.
+    """
+    sentences, rows, symbols = log_probabilities.shape
+    full, rest = divmod(symbols, BLOCK)
+    highest = log_probabilities[..., : full * BLOCK].unflatten(-1, (full, BLOCK)).amax(dim=-1)
+    if rest:
+        highest = torch.cat([highest, log_probabilities[..., -rest:].amax(dim=-1, keepdim=True)], dim=-1)
+    blocks = highest.shape[-1]
+    totals = (highest + scores.unsqueeze(-1)).flatten(1)
+    chosen = totals.topk(min(count, rows * blocks), dim=1).indices.unsqueeze(-1)
+    parents, words = torch.broadcast_tensors(
+        chosen // blocks, chosen % blocks * BLOCK + torch.arange(BLOCK, device=chosen.device)
+    )
+    parents, words = parents.flatten(1), words.flatten(1)
+    within = words < symbols
+    sentence = torch.arange(sentences, device=words.device).unsqueeze(1)
+    totals = log_probabilities[sentence, parents, words.clamp(max=symbols - 1)] + scores.gather(1, parents)
+    best, places = totals.masked_fill_(~within, -torch.inf).topk(min(count, totals.shape[1]), dim=1)
+    return best, parents.gather(1, places), words.gather(1, places)
 
 
 @torch.no_grad()
 def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
-    """The finished hypotheses of each source (word ids without EOS), best first; never none.
+    """The `n_best` finished hypotheses of each source (word ids without EOS), best first; fewer where fewer ended.
 
-    Where no hypothesis has ended within three times the source's length, the best unfinished one stands in.
+    Where none has ended within three times the source's length, the best unfinished one stands in.
     """
     beams = _Beams(model, sources, settings)
     while len(beams.sentences) and bool((beams.widths > 0).any()):
         beams.advance()
     results = []
-    for sentence, ends in enumerate(beams.finished):
-        hypotheses = [beams.hypothesis(sentence, end) for end in ends]
-        hypotheses.sort(key=lambda one: _rank(one, settings.normalize), reverse=True)
-        positions = len(sources[sentence]) + 1
-        results.append(
-            [
-                one if one.alignment is None else replace(one, alignment=one.alignment[:, :positions])
-                for one in hypotheses
-            ]
-        )
+    for sentence, (source, ends) in enumerate(zip(sources, beams.finished, strict=True)):
+        best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]
+        results.append([beams.hypothesis(sentence, end, len(source) + 1) for end in best])
     return results
-
-
-def _rank(hypothesis: Hypothesis, normalize: bool) -> float:
-    if normalize:
-        return hypothesis.log_probability / (len(hypothesis.words) + 1)
-    return hypothesis.log_probability

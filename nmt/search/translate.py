@@ -1,127 +1,181 @@
-"""Translate a tokenized text with a trained model by beam search.
-
-Each line of the output is the best translation of the same line of the source, tokenized, with UNK where the model
-chose the unknown word. The scores file has its log probability (nats) and number of words, end of sentence counted;
-the alignments file, one JSON object a line, the weights of every output word (rows) over the source words (columns).
-"""
+"""Translate text with a trained model by beam search: running text in and out, one line of output for each of input."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 
-import torch
-
-from nmt.corpora.pairs import read_pairs, split_words
-from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist
-from nmt.device import choose_device
-from nmt.files import UserError, atomic, read_lines, warn
-from nmt.model.network import Network, load_with_shortlists
-from nmt.progress import Progress
-from nmt.search.beam import BeamSettings, Hypothesis, search
+from nmt.corpora.pairs import align
+from nmt.corpora.shortlist import EOS_SYMBOL, UNK
+from nmt.device import add_arguments as add_device_arguments
+from nmt.device import prepare
+from nmt.files import UserError, read_lines, warn, write_lines
+from nmt.model.network import Network
+from nmt.model.translator import Translator, load_translator
+from nmt.progress import SILENT_SECONDS, Progress
+from nmt.search.beam import STEPS_A_WORD, BeamSettings, Hypothesis, search
+from nmt.search.replace import read_dictionary, replace_unknown
+from nmt.search.text import check_outputs, from_words, read_text, to_words, write_text
+from nmt.training.batches import by_length
 
 LONGEST = 1000  # words of a source line that are read
-FULL_BATCH = 100  # words of the longest sentence up to which a batch is full; longer ones would take too much memory
 
 
-def read_sources(path: str, reference: str | None, shortlists: list[Shortlist]) -> list[list[str]]:
-    """The words of every line of `path`, an empty list where it is not to be translated.
+def read_sources(
+    path: str | None, reference: str | None, translator: Translator, languages: tuple[str | None, str | None]
+) -> list[list[str]]:
+    """The words of every line of `path` or standard input, none where a line is not to be translated.
 
     With a `reference`, lines with a word unknown to the shortlists in either text are not.
     """
-    if reference is None:
-        lines = [split_words(line) for line in read_lines(path)]
-    else:
-        lines = [
-            split_words(source) if shortlists[0].knows(source) and shortlists[1].knows(target) else []
-            for source, target in read_pairs(path, reference)
+    name = path or "standard input"
+    lines = read_text(path)
+    if not lines:
+        raise UserError(f"{name}: empty; give some text to translate")
+    sources = to_words(lines, languages[0])
+    if reference is not None:
+        others = [other for _, other in align(lines, read_lines(reference), name, reference)]
+        sources = [
+            source if UNK not in [*translator.source.ids(source), *translator.target.ids(target)] else []
+            for source, target in zip(sources, to_words(others, languages[1]), strict=True)
         ]
-    for number, words in enumerate(lines, 1):
+    for number, words in enumerate(sources, 1):
         if len(words) > LONGEST:
-            warn(f"{path}: line {number} has {len(words)} words, of which the first {LONGEST} are translated")
+            warn(f"{name}: line {number} has {len(words)} words, of which the first {LONGEST} are translated")
             del words[LONGEST:]
-    return lines
+    return sources
 
 
 def translate(
     model: Network, sources: list[list[int]], batch: int, settings: BeamSettings
-) -> Iterator[tuple[int, Hypothesis]]:
-    """Yield the number and best hypothesis of every source that is not empty, long ones first."""
-    order = sorted((number for number, source in enumerate(sources) if source), key=lambda n: -len(sources[n]))
-    while order:
-        size = max(1, batch * FULL_BATCH // max(FULL_BATCH, len(sources[order[0]])))
-        numbers, order = order[:size], order[size:]
-        for number, hypotheses in zip(
-            numbers, search(model, [sources[number] for number in numbers], settings), strict=True
-        ):
-            yield number, hypotheses[0]
+) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """Yield the number and best hypotheses of every source that is not empty, long ones first."""
+    numbers = [number for number, source in enumerate(sources) if source]
+    for places in by_length([len(sources[number]) for number in numbers], batch):
+        chosen = [numbers[place] for place in places]
+        yield from zip(chosen, search(model, [sources[number] for number in chosen], settings), strict=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="a trained model")
-    parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--source", required=True, help="tokenized text, one sentence a line")
-    parser.add_argument("--beam", type=int, default=12, help="hypotheses of a sentence (12)")
-    parser.add_argument("--batch", type=int, default=32, help="sentences translated together (32)")
-    parser.add_argument("--forbid-unk", action="store_true", help="never choose the unknown word")
-    parser.add_argument("--only-known", metavar="REFERENCE", help="leave out lines with unknown words here or there")
+    parser.add_argument("--model", required=True, metavar="DIR", help="the folder that the step train wrote")
     parser.add_argument(
-        "--minimum-length-ratio", type=float, default=0.5, help="of source words to translate into at least (0.5)"
+        "--source",
+        metavar="FILE",
+        help="text, one sentence a line, read to its end before anything is translated (standard input)",
     )
-    parser.add_argument("--normalize", action="store_true", help="rank by log probability per word")
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="CPU threads (all)")
-    parser.add_argument("--output", required=True, help="translations, one a line")
-    parser.add_argument("--scores", required=True, help="TSV of log probabilities")
-    parser.add_argument("--alignments", help="JSON lines of alignment weights")
+    parser.add_argument(
+        "--output", metavar="FILE", help="a translation for each line, written when all are done (standard output)"
+    )
+    parser.add_argument(
+        "--tokenized", action="store_true", help="both are words with spaces between them, as the model has them"
+    )
+    parser.add_argument("--beam", type=int, default=12, metavar="K", help="hypotheses of a sentence at each step (12)")
+    parser.add_argument("--batch", type=int, default=32, metavar="B", help="sentences translated together (32)")
+    parser.add_argument(
+        "--n-best",
+        type=int,
+        default=1,
+        metavar="N",
+        help="write N translations of each line, on N lines in a row, the best first; where fewer than N ended the "
+        "last are empty; at most --beam (1)",
+    )
+    parser.add_argument("--forbid-unk", action="store_true", help="never choose the unknown word")
+    parser.add_argument(
+        "--replace-unk",
+        nargs="?",
+        const="",
+        metavar="DICTIONARY",
+        help="write the source word that it looked at most for each unknown word, or that word's translation in "
+        "DICTIONARY: lines of a tokenized source word, a tab and its translation (UNK is written)",
+    )
+    parser.add_argument(
+        "--only-known",
+        metavar="REFERENCE",
+        help="translate only lines without a word beyond the shortlists, there and in the line of REFERENCE (all)",
+    )
+    parser.add_argument(
+        "--minimum-length-ratio",
+        type=float,
+        default=0.5,
+        metavar="RATIO",
+        help="least words of a translation for each word of its source, ends of sentence counted (0.5)",
+    )
+    parser.add_argument("--normalize", action="store_true", help="rank by log probability per word instead of in all")
+    parser.add_argument(
+        "--scores",
+        metavar="FILE",
+        help="TSV with a row for each line of output: log probability (nats); words, the end of sentence counted; "
+        f"ended, 0 where the search gave up at {STEPS_A_WORD} times the source's length. Empty lines: 0, 0, 0 (none)",
+    )
+    parser.add_argument(
+        "--alignments",
+        metavar="FILE",
+        help="JSON lines, one for each translation: its line and rank, both from 0, the words of source and target, "
+        "and the weights of each target word over the source words (none)",
+    )
+    add_device_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.beam < 1 or arguments.batch < 1:
-        raise UserError(f"--beam {arguments.beam}, --batch {arguments.batch}: both must be 1 or more")
-    torch.set_num_threads(arguments.threads)
-    device = choose_device(arguments.device)
-    model, *shortlists = load_with_shortlists(arguments.model, arguments.shortlists, device)
-    lines = read_sources(arguments.source, arguments.only_known, shortlists)
-    if not lines:
-        raise UserError(f"{arguments.source}: empty; give some text to translate")
+    _check(arguments)
+    device = prepare(arguments)
+    translator = load_translator(arguments.model, device)
+    dictionary: dict[str, str] | None = None
+    if arguments.replace_unk is not None:
+        translator.require_attention("--replace-unk")
+        dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
+    languages = (None, None) if arguments.tokenized else translator.languages
+    lines = read_sources(arguments.source, arguments.only_known, translator, languages)
     settings = BeamSettings(
         arguments.beam,
         arguments.forbid_unk,
         arguments.minimum_length_ratio,
         arguments.normalize,
-        arguments.alignments is not None,
+        arguments.n_best,
+        arguments.alignments is not None or dictionary is not None,
     )
-    sources = [shortlists[0].ids(words) for words in lines]
-    translations, scores, alignments = [""] * len(lines), ["0\t0"] * len(lines), [""] * len(lines)
-    wanted = sum(map(bool, sources))
-    with Progress(f"translate {arguments.output}", wanted, "sentences") as progress:
-        for number, best in translate(model, sources, arguments.batch, settings):
-            words = shortlists[1].words(best.words)
-            translations[number] = " ".join(words)
-            scores[number] = f"{best.log_probability:.6f}\t{len(words) + 1}"
-            if arguments.alignments is not None:
-                alignments[number] = _alignment(number, lines[number], words, best)
+    line_of = from_words(languages[1])
+    rows = arguments.n_best * len(lines)
+    translations, scores, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows
+    sources = [translator.source.ids(words) for words in lines]
+    label, wanted = f"translate {arguments.source or 'standard input'}", sum(map(bool, sources))
+    with Progress(label, wanted, "sentences", silent=SILENT_SECONDS) as progress:
+        for number, hypotheses in translate(translator.model, sources, arguments.batch, settings):
+            for rank, found in enumerate(hypotheses):
+                words = translator.target.words(found.words)
+                if dictionary is not None and found.alignment is not None:
+                    words = replace_unknown(found.words, words, lines[number], found.alignment, dictionary)
+                row = arguments.n_best * number + rank
+                translations[row] = line_of(words)
+                scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
+                if arguments.alignments is not None:
+                    alignments[row] = _alignment(number, rank, lines[number], words, found)
             progress.update(1)
-    with ExitStack() as stack:
-        for path, header, content in (
-            (arguments.output, [], translations),
-            (arguments.scores, ["log_probability\twords"], scores),
-            (arguments.alignments, [], filter(None, alignments)),
-        ):
-            if path is not None:
-                partial = stack.enter_context(atomic(path))
-                partial.write_text("".join(f"{line}\n" for line in (*header, *content)), encoding="utf-8", newline="\n")
+    if arguments.scores is not None:
+        write_lines(arguments.scores, ["log_probability\twords\tended", *scores])
+    if arguments.alignments is not None:
+        write_lines(arguments.alignments, filter(None, alignments))
+    write_text(arguments.output, translations)
 
 
-def _alignment(number: int, source: list[str], target: list[str], best: Hypothesis) -> str:
+def _check(arguments: argparse.Namespace) -> None:
+    """UserError where a number is out of its range or an output is a folder."""
+    check_outputs(arguments.output, arguments.scores, arguments.alignments)
+    if arguments.beam < 1 or arguments.batch < 1:
+        raise UserError(f"--beam {arguments.beam}, --batch {arguments.batch}: both must be 1 or more")
+    if not 1 <= arguments.n_best <= arguments.beam:
+        raise UserError(f"--n-best {arguments.n_best}: must be from 1 to {arguments.beam}, the width of --beam")
+    if not 0 <= arguments.minimum_length_ratio < STEPS_A_WORD:
+        raise UserError(
+            f"--minimum-length-ratio {arguments.minimum_length_ratio}: must be 0 or more and below {STEPS_A_WORD}"
+        )
+
+
+def _alignment(number: int, rank: int, source: list[str], target: list[str], found: Hypothesis) -> str:
     """One line of the alignments file; `weights` is null where the model has a fixed context."""
     weights = None
-    if best.alignment is not None:
-        weights = [[round(weight, 4) for weight in row] for row in best.alignment.tolist()]
-    columns, rows = [*source, EOS_SYMBOL], [*target, EOS_SYMBOL]
-    if weights is not None:
-        rows = rows[: len(weights)]
-    return json.dumps({"line": number, "source": columns, "target": rows, "weights": weights}, ensure_ascii=False)
+    if found.alignment is not None:
+        weights = [[round(weight, 4) for weight in row] for row in found.alignment.tolist()]
+    sides = {"source": [*source, EOS_SYMBOL], "target": [*target, EOS_SYMBOL] if found.ended else target}
+    return json.dumps({"line": number, "rank": rank, **sides, "weights": weights}, ensure_ascii=False)

@@ -1,15 +1,18 @@
-"""Tiny models and ragged minibatches for the tests."""
+"""Tiny models, their folders and ragged minibatches for the tests."""
 
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
-from nmt.model.network import Network
+from nmt.model.network import Network, save_model
 from nmt.training.batches import Batch, pad
 from nmt.variant import Variant
 
@@ -33,6 +36,16 @@ def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: An
         for parameter in model.parameters():
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
     return model
+
+
+def save_translator(folder: Path, model: Network) -> None:
+    """The folder that the step train leaves: the source words are s2, s3, ..., the target words t2, t3, ..."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_model(model, folder / "model.safetensors")
+    (folder / "summary.json").write_text(json.dumps({"languages": ["en", "fr"]}))
+    for name, letter, symbols in (("source", "s", SOURCE_SYMBOLS), ("target", "t", TARGET_SYMBOLS)):
+        words = [f"{letter}{number}" for number in range(2, symbols)]
+        Shortlist(("<eos>", "<unk>", *words), (1,) * symbols).write(folder / f"{name}.tsv")
 
 
 def ragged_pairs(

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.network import Network
 
 
+class Found(NamedTuple):
+    """A hypothesis: its words without EOS, its probability, alpha_i of each word, and whether it ended."""
+
+    words: list[int]
+    log_probability: float
+    looks: list[torch.Tensor]
+    ended: bool
+
+
 @torch.no_grad()
 def reference_search(
-    model: Network, source: list[int], width: int, forbid_unk: bool = False, ratio: float = 0.5
-) -> list[tuple[list[int], float, list[torch.Tensor]]]:
-    """Finished (words, log probability, alignments), best first; empty where none has ended in time."""
+    model: Network,
+    source: list[int],
+    width: int,
+    forbid_unk: bool = False,
+    ratio: float = 0.5,
+    normalize: bool = False,
+) -> list[Found]:
+    """Finished hypotheses, best first; the best unfinished one where none has ended in time."""
     length = len(source) + 1
     memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, length, dtype=torch.bool))
     live = [([], 0.0, [], model.initial_state(memory))]
@@ -35,10 +51,13 @@ def reference_search(
         live = []
         for score, words, word, seen, carry in candidates[:width]:
             if word == EOS:
-                finished.append((words, score, seen))
+                finished.append(Found(words, score, seen, True))
                 width -= 1
             else:
                 live.append(([*words, word], score, seen, model.advance(memory, carry, torch.tensor([word]))))
         if not live or width == 0:
             break
-    return sorted(finished, key=lambda one: -one[1])
+    if not finished:
+        words, score, seen, _ = live[0]
+        finished = [Found(words, score, seen, False)]
+    return sorted(finished, key=lambda one: -one.log_probability / (len(one.words) + 1 if normalize else 1))

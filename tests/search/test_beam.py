@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ import torch
 
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.network import Network
-from nmt.search.beam import BeamSettings, search
+from nmt.search.beam import BeamSettings, Hypothesis, search
 from nmt.training.batches import pad
 from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
-from tests.search.reference import reference_search
+from tests.search.reference import Found, reference_search
 
 kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
 
@@ -32,28 +33,63 @@ def ending(model: Network, bias: float = 2.5) -> Network:
     return model.eval()
 
 
+def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
+    assert [one.words for one in found] == [one.words for one in expected]
+    assert [one.ended for one in found] == [one.ended for one in expected]
+    assert [one.length for one in found] == [len(one.words) + one.ended for one in expected]
+    np.testing.assert_allclose(
+        [one.log_probability for one in found], [one.log_probability for one in expected], rtol=1e-12
+    )
+    for one, other in zip(found, expected, strict=True):
+        if other.looks:
+            torch.testing.assert_close(one.alignment, torch.stack(other.looks))
+        else:
+            assert one.alignment is None
+
+
 @kinds
 @pytest.mark.parametrize("width", [1, 3, 12])
-def test_all_sentences_at_once_as_one_by_one(context: str, order: str, rank: int | None, width: int) -> None:
+@pytest.mark.parametrize("normalize", [False, True])
+def test_all_sentences_at_once_as_one_by_one(
+    context: str, order: str, rank: int | None, width: int, normalize: bool
+) -> None:
+    """Every hypothesis with its alignment, of a batch of sentences of 1 to 8 words."""
     model = ending(tiny_model(context=context, decoder_order=order, output_rank=rank))
-    compared = 0
+    finished = 0
     for forbid_unk in (False, True):
-        settings = BeamSettings(width, forbid_unk=forbid_unk, alignments=True)
+        settings = BeamSettings(width, forbid_unk=forbid_unk, normalize=normalize, n_best=width, alignments=True)
         for source, found in zip(sources(9), search(model, sources(9), settings), strict=True):
-            expected = reference_search(model, source, width, forbid_unk)
-            if not expected:
-                assert len(found) == 1
-                assert len(found[0].words) == 3 * (len(source) + 1)
-                continue
-            compared += 1
-            assert [one.words for one in found] == [words for words, _, _ in expected]
-            np.testing.assert_allclose([one.log_probability for one in found], [score for _, score, _ in expected])
-            for one, (_, _, looks) in zip(found, expected, strict=True):
-                if context == "fixed":
-                    assert one.alignment is None
-                else:
-                    torch.testing.assert_close(one.alignment, torch.stack(looks))
-    assert width == 1 or compared >= 4
+            assert_same(found, reference_search(model, source, width, forbid_unk, normalize=normalize))
+            finished += found[0].ended
+    assert width == 1 or finished >= 4
+
+
+def test_the_best_of_many_are_asked_for() -> None:
+    model = ending(tiny_model())
+    everything = search(model, sources(9), BeamSettings(6, n_best=6, alignments=True))
+    for number in (1, 2, 5):
+        for found, whole in zip(
+            search(model, sources(9), BeamSettings(6, n_best=number, alignments=True)), everything, strict=True
+        ):
+            assert [(one.words, one.log_probability) for one in found] == [
+                (one.words, one.log_probability) for one in whole[:number]
+            ]
+            assert len({tuple(one.words) for one in found}) == len(found) == number
+
+
+def test_a_translation_that_does_not_end_is_given_up_at_three_times_the_length() -> None:
+    """Beside sentences that go on after it: its words, their probability and its looks are those up to there."""
+    model = ending(tiny_model(), bias=-50)
+    mixed = [[3, 5], [4, 2, 6, 7, 1, 3], [2], [5, 5, 5]]
+    for source, (found, *more) in zip(
+        mixed, search(model, mixed, BeamSettings(4, n_best=4, alignments=True)), strict=True
+    ):
+        assert not more
+        assert not found.ended
+        assert found.length == len(found.words) == 3 * (len(source) + 1)
+        assert found.alignment is not None
+        assert found.alignment.shape == (found.length, len(source) + 1)
+        assert_same([found], reference_search(model, source, 4))
 
 
 def test_a_wide_beam_finds_the_most_probable_translation() -> None:
@@ -67,7 +103,7 @@ def test_a_wide_beam_finds_the_most_probable_translation() -> None:
     with torch.no_grad():
         scores = dict(zip(translations, (-model(*pairs)).tolist(), strict=True))
     best = max(scores, key=scores.__getitem__)
-    (found,) = search(model, [source], BeamSettings(width=5000))
+    (found,) = search(model, [source], BeamSettings(width=5000, n_best=5000))
     short = [one for one in found if len(one.words) <= 3 and max(one.words) <= 3]
     assert tuple(short[0].words) == best
     assert {tuple(one.words) for one in short} == set(translations)
@@ -84,7 +120,9 @@ def test_unknown_word_and_short_translations_are_forbidden_on_request() -> None:
     with torch.no_grad():
         model.readout.b_o[UNK] -= 20
         model.readout.b_o[EOS] += 20
-    for source, found in zip(sources(10), search(model, sources(10), BeamSettings(4, forbid_unk=True)), strict=True):
+    for source, found in zip(
+        sources(10), search(model, sources(10), BeamSettings(4, forbid_unk=True, n_best=4)), strict=True
+    ):
         assert all(UNK not in one.words for one in found)
         assert min(len(one.words) for one in found) == (len(source) + 1) // 2
     assert all(not found[0].words for found in search(model, sources(10), BeamSettings(4, minimum_length_ratio=0)))
@@ -92,12 +130,12 @@ def test_unknown_word_and_short_translations_are_forbidden_on_request() -> None:
 
 def test_normalization_ranks_by_probability_per_word() -> None:
     model = ending(tiny_model(), bias=1.0)
-    plain = search(model, sources(12), BeamSettings(8))
-    normalized = search(model, sources(12), BeamSettings(8, normalize=True))
+    plain = search(model, sources(12), BeamSettings(8, n_best=8))
+    normalized = search(model, sources(12), BeamSettings(8, normalize=True, n_best=8))
     differs = False
     for one, other in zip(plain, normalized, strict=True):
         assert {tuple(h.words) for h in one} == {tuple(h.words) for h in other}
-        per_word = [h.log_probability / (len(h.words) + 1) for h in other]
+        per_word = [h.log_probability / h.length for h in other]
         assert per_word == sorted(per_word, reverse=True)
         differs |= one[0].words != other[0].words
     assert differs

@@ -1,53 +1,56 @@
-"""The step translate: lines keep their places, and a user's mistakes get one line."""
+"""The step translate: lines keep their places, whatever is in them, and a user's mistakes get one line."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from nmt.__main__ import main
-from nmt.corpora.shortlist import Shortlist
-from nmt.model.network import load_model, save_model
+from nmt.corpora.detokenize import detokenizer
+from nmt.corpora.shortlist import UNK, Shortlist
+from nmt.corpora.tokenize import Tokenizer
+from nmt.model.translator import Translator, load_translator
 from nmt.search import translate
-from nmt.search.beam import BeamSettings, search
-from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, tiny_model
+from tests.model.models import TARGET_SYMBOLS, save_translator, tiny_model
+from tests.search.reference import Found, reference_search
 
 LINES = ["s4 s2 s9", "", "s3", "s2 s2 s10 strange s3 s5", "s7 s8", "  ", "s5\u2028x s6"]
 
 
-def make_shortlist(path: Path, letter: str, symbols: int) -> None:
-    words = ["<eos>", "<unk>", *(f"{letter}{number}" for number in range(2, symbols))]
-    Shortlist(tuple(words), (1,) * symbols).write(path)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A random model that ends its sentences, its shortlists, and a source text with empty lines."""
-    save(tmp_path, context="attention")
-    make_shortlist(tmp_path / "source.tsv", "s", SOURCE_SYMBOLS)
-    make_shortlist(tmp_path / "target.tsv", "t", TARGET_SYMBOLS)
-    (tmp_path / "source.txt").write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    """The folder of a random model that ends its sentences, and a source text with empty lines."""
+    save(tmp_path)
+    write(tmp_path / "source.txt", *LINES)
     return tmp_path
 
 
-def save(folder: Path, raised: int = 0, **settings: Any) -> None:
+def write(path: Path, *lines: str) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
     """Write a random model in which symbol `raised` is more probable than its weights would have it."""
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
-        model.readout.b_o[raised] += 6
-    save_model(model, folder / "model.safetensors")
+        model.readout.b_o[raised] += by
+    save_translator(folder / "model", model)
 
 
 def step(folder: Path, *more: str) -> int:
-    flags = ["--model", "model.safetensors", "--source", "source.txt", "--output", "out/translation.txt"]
+    flags = ["--model", "model", "--source", "source.txt", "--output", "out/translation.txt"]
     flags += ["--scores", "out/scores.tsv", "--alignments", "out/alignments.jsonl"]
     paths = [flag if flag.startswith("--") else str(folder / flag) for flag in flags]
-    shortlists = [str(folder / "source.tsv"), str(folder / "target.tsv")]
-    return main(["translate", *paths, "--shortlists", *shortlists, "--beam", "4", "--device", "cpu", *more])
+    return main(["translate", *paths, "--tokenized", "--beam", "4", "--device", "cpu", *more])
 
 
 def lines_of(path: Path) -> list[str]:
@@ -56,52 +59,147 @@ def lines_of(path: Path) -> list[str]:
     return text[:-1].split("\n")
 
 
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines_of(folder / "out/alignments.jsonl")]
+
+
+def translator(folder: Path) -> Translator:
+    return load_translator(folder / "model", torch.device("cpu"))
+
+
+def by_hand(folder: Path, words: list[str], **settings: Any) -> list[Found]:
+    """What the one-sentence search finds with a beam of 4."""
+    found = translator(folder)
+    return reference_search(found.model, found.source.ids(words), 4, **settings)
+
+
 @pytest.mark.parametrize("batch", ["1", "2", "32"])
-def test_every_line_has_its_own_translation(folder: Path, batch: str) -> None:
-    assert step(folder, "--batch", batch) == 0
-    source, target = (Shortlist.read(folder / f"{side}.tsv") for side in ("source", "target"))
-    model = load_model(folder / "model.safetensors", "cpu")
+@pytest.mark.parametrize("options", [{}, {"forbid_unk": True}, {"normalize": True}])
+def test_every_line_has_its_own_translations(folder: Path, batch: str, options: dict[str, bool]) -> None:
+    """In batches of mixed lengths, with every hypothesis, its score and its alignment."""
+    flags = [f"--{name.replace('_', '-')}" for name in options]
+    assert step(folder, "--batch", batch, "--n-best", "4", *flags) == 0
     translations, scores = lines_of(folder / "out/translation.txt"), lines_of(folder / "out/scores.tsv")
-    assert len(translations) == len(LINES)
-    assert scores[0] == "log_probability\twords"
-    assert len(scores) == len(LINES) + 1
-    for line, translation, score in zip(LINES, translations, scores[1:], strict=True):
+    alignments = {(record["line"], record["rank"]): record for record in records(folder)}
+    assert scores[0] == "log_probability\twords\tended"
+    assert len(translations) == len(scores) - 1 == 4 * len(LINES)
+    target = translator(folder).target
+    for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]
-        if not words:
-            assert translation == ""
-            continue
-        best = search(model, [source.ids(words)], BeamSettings(4))[0][0]
-        assert translation == " ".join(target.words(best.words))
-        assert float(score.split("\t")[0]) == pytest.approx(best.log_probability, abs=1e-5)
-    assert len(set(translations)) > 2  # or the order would not show
+        expected = by_hand(folder, words, **options) if words else []
+        for rank in range(4):
+            translation, score = translations[4 * number + rank], scores[1 + 4 * number + rank].split("\t")
+            if rank >= len(expected):
+                assert (translation, score) == ("", ["0", "0", "0"])
+                assert (number, rank) not in alignments
+                continue
+            one, record = expected[rank], alignments[number, rank]
+            assert translation == " ".join(target.words(one.words))
+            assert float(score[0]) == pytest.approx(one.log_probability, abs=1e-5)
+            assert score[1:] == [str(len(one.words) + one.ended), str(int(one.ended))]
+            assert record["source"] == [*words, "<eos>"]
+            assert record["target"] == [*translation.split(), *["<eos>"] * one.ended]
+            np.testing.assert_allclose(record["weights"], np.stack(one.looks), atol=6e-5)
+    assert len(set(translations)) > 5  # or the order would not show
 
 
-def test_alignments_are_distributions_over_the_source_words(folder: Path) -> None:
+def test_an_unfinished_translation_is_marked(folder: Path) -> None:
+    save(folder, by=-50)
     assert step(folder) == 0
-    records = {record["line"]: record for record in map(json.loads, lines_of(folder / "out/alignments.jsonl"))}
-    translations = lines_of(folder / "out/translation.txt")
-    assert sorted(records) == [number for number, line in enumerate(LINES) if line.strip()]
-    for number, record in records.items():
-        assert record["source"] == [*LINES[number].split(" "), "<eos>"]
-        assert record["target"] == [*translations[number].split(), "<eos>"]
-        assert len(record["weights"]) == len(record["target"])
-        for row in record["weights"]:
-            assert len(row) == len(record["source"])
-            assert sum(row) == pytest.approx(1, abs=1e-3)
+    for line, score in zip(LINES, lines_of(folder / "out/scores.tsv")[1:], strict=True):
+        words = len(line.split(" ")) if line.strip() else 0
+        assert score.split("\t")[1:] == [str(3 * (words + 1) if words else 0), "0"]
+    for record in records(folder):
+        assert "<eos>" not in record["target"]
+        assert len(record["weights"]) == len(record["target"]) == 3 * len(record["source"])
 
 
 def test_a_fixed_context_has_no_alignment(folder: Path) -> None:
     save(folder, context="fixed")
     assert step(folder) == 0
-    assert all(json.loads(line)["weights"] is None for line in lines_of(folder / "out/alignments.jsonl"))
+    assert all(record["weights"] is None for record in records(folder))
 
 
 def test_the_unknown_word_reads_unk_unless_forbidden(folder: Path) -> None:
-    save(folder, raised=1)
+    save(folder, raised=UNK)
     assert step(folder) == 0
     assert "UNK" in (folder / "out/translation.txt").read_text().split()
     assert step(folder, "--forbid-unk") == 0
     assert "UNK" not in (folder / "out/translation.txt").read_text().split()
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_unknown_words_become_the_source_words_they_looked_at(folder: Path, dictionary: bool) -> None:
+    save(folder, raised=[0, UNK])
+    said = {"s4": "four", "s9": "ni ne", "strange": "étrange"} if dictionary else {}
+    write(folder / "words.tsv", *(f"{word}\t{translation}" for word, translation in said.items()), "s4\tother")
+    flags = ["--replace-unk", str(folder / "words.tsv")] if dictionary else ["--replace-unk"]
+    assert step(folder, "--n-best", "2", *flags) == 0
+    translations = lines_of(folder / "out/translation.txt")
+    replaced = []
+    for number, line in enumerate(LINES):
+        words = [word for word in line.split(" ") if word]
+        for rank, one in enumerate(by_hand(folder, words)[:2] if words else []):
+            expected = translator(folder).target.words(one.words)
+            for place, word in enumerate(one.words):
+                if word == UNK:
+                    source = words[int(one.looks[place][:-1].argmax())]
+                    expected[place] = said.get(source, source)
+                    replaced.append(expected[place])
+            assert translations[2 * number + rank] == " ".join(expected)
+    assert len(set(replaced)) > 3
+    assert not set(replaced) & {"UNK", "<eos>"}
+
+
+def test_only_known_leaves_the_other_lines_out(folder: Path) -> None:
+    write(folder / "reference.txt", "t2", "t2", "t2 other", "t3", "t4 t5", "", "t2")
+    assert step(folder, "--only-known", str(folder / "reference.txt")) == 0
+    translated = [bool(line) for line in lines_of(folder / "out/translation.txt")]
+    assert translated == [True, False, False, False, True, False, False]
+
+
+def test_running_text_in_and_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """From standard input to standard output, with what comes in text: entities, CRLF, separators, no last newline."""
+    save(folder, raised=[0, 2, 3, 4])
+    words = ["l&apos;", "&quot;", "été", ",", "&amp;", "(", ")", ".", "c&apos;", "est", "!"]
+    Shortlist(("<eos>", "<unk>", *words), (1,) * TARGET_SYMBOLS).write(folder / "model/target.tsv")
+    source = ["don", "&apos;t", "café", ",", "&quot;", "&amp;", ".", "x", "&lt;"]
+    Shortlist(("<eos>", "<unk>", *source), (1,) * len(("<eos>", "<unk>", *source))).write(folder / "model/source.tsv")
+    lines = ['"don\'t," café.', "", " \t", "x & x < x\r", "\ufeffcafé\u2028x\x85\x0c.", "x &amp; don't"]
+    stream = io.BytesIO("\n".join(lines).encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="ascii"))
+    assert main(["translate", "--model", str(folder / "model"), "--beam", "4", "--device", "cpu"]) == 0
+    out, err = capfdbinary.readouterr()
+    assert err == b""
+    translations = out.decode().split("\n")
+    assert translations.pop() == ""
+    assert len(translations) == len(lines)
+    tokenize, detokenize = Tokenizer("en").line, detokenizer("fr")
+    assert tokenize(lines[4].lstrip("\ufeff")) == "café x ."
+    for line, translation in zip(lines, translations, strict=True):
+        tokens = tokenize(line.lstrip("\ufeff")).split()
+        best = translator(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
+        assert translation == detokenize(" ".join(best))
+    assert '"' in out.decode()
+
+
+def test_a_reader_that_leaves_early_is_no_mistake(folder: Path) -> None:
+    write(folder / "source.txt", *["s2 s3 s4"] * 20_000)
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["translate", "--model", str(folder / "model"), "--source", str(folder / "source.txt"), "--tokenized"]
+    with os.fdopen(writing, "wb") as pipe:
+        run = subprocess.run(
+            [sys.executable, "-m", "nmt", *words, "--beam", "1", "--batch", "1000", "--threads", "1"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            timeout=100,
+            check=False,
+        )
+    assert run.returncode != 0
+    assert not [line for line in run.stderr.split(b"\n") if line and not line.startswith(b"translate ")]
 
 
 def test_a_line_of_a_hundred_thousand_words_is_cut(
@@ -112,32 +210,62 @@ def test_a_line_of_a_hundred_thousand_words_is_cut(
     assert step(folder) == 0
     assert "line 2 has 100000 words" in capsys.readouterr().err
     assert len(lines_of(folder / "out/translation.txt")) == 3
-    cut = json.loads(lines_of(folder / "out/alignments.jsonl")[1])
-    assert len(cut["source"]) == 21
+    assert len(records(folder)[1]["source"]) == 21
 
 
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [
-        (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"not a model"), "model.safetensors"),
-        (lambda folder: make_shortlist(folder / "target.tsv", "t", TARGET_SYMBOLS + 1), "target.tsv"),
-        (lambda folder: (folder / "source.tsv").unlink(), "source.tsv"),
+        (lambda folder: (folder / "model/model.safetensors").unlink(), "model.safetensors"),
+        (lambda folder: (folder / "model/source.tsv").unlink(), "source.tsv"),
         (lambda folder: (folder / "source.txt").unlink(), "source.txt"),
-        (lambda folder: (folder / "source.txt").write_bytes(b"s2\ns3 \xff\n"), "source.txt"),
-        (lambda folder: (folder / "source.txt").write_bytes(b""), "source.txt"),
+        (lambda folder: (folder / "source.txt").write_bytes(b"s2\ns3 \xff\n"), "line 2 is not UTF-8"),
+        (lambda folder: (folder / "source.txt").write_bytes(b""), "source.txt: empty"),
         (lambda folder: save(folder, raised=slice(None), initialization_scale=1e39), "model.safetensors"),
     ],
-    ids=["no model", "broken model", "other shortlist", "no shortlist", "no source", "not UTF-8", "empty", "diverged"],
+    ids=["no model", "no shortlist", "no source", "not UTF-8", "empty", "diverged"],
 )
 def test_a_mistake_is_said_in_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], spoil: Any, named: str
 ) -> None:
     spoil(folder)
+    assert_refused(folder, capsys, named)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--beam", "0"], "--beam 0"),
+        (["--batch", "0"], "--batch 0"),
+        (["--n-best", "0"], "--n-best 0: must be from 1 to 4"),
+        (["--n-best", "5"], "--n-best 5: must be from 1 to 4"),
+        (["--minimum-length-ratio", "nan"], "--minimum-length-ratio nan"),
+        (["--minimum-length-ratio", "3"], "--minimum-length-ratio 3"),
+        (["--threads", "0"], "--threads 0"),
+        (["--source", "{folder}"], "a folder; name a file"),
+        (["--scores", "{folder}"], "a folder; name a file"),
+        (["--replace-unk", "{folder}/none.tsv"], "none.tsv: no such file"),
+        (["--replace-unk", "{folder}/source.txt"], "source.txt: line 1 is not a source word, a tab and"),
+        (["--only-known", "{folder}/one.txt"], "source.txt has 7 lines"),
+    ],
+)
+def test_a_mistaken_option_is_said_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], named: str
+) -> None:
+    write(folder / "one.txt", "t2")
+    assert_refused(folder, capsys, named, *(option.format(folder=folder) for option in options))
+
+
+def test_a_fixed_context_can_replace_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(folder, context="fixed")
+    assert_refused(folder, capsys, "its context is fixed", "--replace-unk")
+
+
+def assert_refused(folder: Path, capsys: pytest.CaptureFixture[str], named: str, *options: str) -> None:
     capsys.readouterr()
-    assert step(folder) == 1
+    assert step(folder, *options) == 1
     error = capsys.readouterr().err
     assert error.startswith("nmt translate: ")
     assert error.count("\n") == 1
     assert named in error
-    assert not (folder / "out").exists() or not list((folder / "out").iterdir())
+    assert not (folder / "out").exists()
