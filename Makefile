@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
 DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
 
-.PHONY: demo test lint
+.PHONY: demo test lint bench-data
 .DELETE_ON_ERROR:
 
 # Without a GPU `gpu` counts nothing, so as many models are trained at once as there are cores.
@@ -24,6 +24,10 @@ demo: .venv/made
 
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
+
+# The data stages on 0.25, 1 and 4 million pairs: results/bench/data.csv, docs/scale.md. Ten minutes on a quiet machine.
+bench-data: .venv/made
+	@python -m bench.data
 
 test: .venv/made
 	python -m pytest

@@ -20,6 +20,7 @@ wildcard_constraints:
     corpus=one_of(CORPORA),
     kind="extracted|tokenized",
     language=one_of(LANGUAGES),
+    part=one_of(CORPUS),
     place=one_of(PLACES),
     set=one_of(SETS),
     text="train|development",

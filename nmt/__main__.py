@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import importlib
 import os
 import sys
 
-from nmt.files import UserError
+from nmt.files import DISK_FULL, UserError
+from nmt.stop import STOPPED, StoppedError
 
 STEPS = {
     "mirror": "nmt.corpora.mirror",
     "fetch": "nmt.corpora.fetch",
+    "verify": "nmt.corpora.verify",
     "extract": "nmt.corpora.extract",
     "tokenize": "nmt.corpora.tokenize",
     "lmplz": "nmt.corpora.lmplz",
+    "survey": "nmt.corpora.survey",
+    "estimate": "nmt.corpora.estimate",
+    "rate": "nmt.corpora.rate",
     "select": "nmt.corpora.select",
     "shortlist": "nmt.corpora.shortlist",
     "binarize": "nmt.corpora.binarize",
     "train": "nmt.training.train",
     "nll": "nmt.training.nll",
     "translate": "nmt.search.translate",
-    "score": "nmt.evaluation.score",
+    "score": "nmt.search.score",
+    "evaluate": "nmt.evaluation.evaluate",
+    "selection": "nmt.evaluation.selection",
+    "coverage": "nmt.evaluation.coverage",
+    "evidence": "nmt.evaluation.evidence",
+    "ratings": "nmt.evaluation.ratings",
     "table1": "nmt.evaluation.table1",
     "table2": "nmt.evaluation.table2",
     "table3": "nmt.evaluation.table3",
@@ -31,11 +40,15 @@ STEPS = {
     "figure1": "nmt.evaluation.figure1",
     "figure2": "nmt.evaluation.figure2",
     "figure3": "nmt.evaluation.figure3",
+    "align": "nmt.evaluation.align",
 }
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one step; return its exit code: 0 done, 1 a mistake said in one line, 130 interrupted."""
+    """Run one step; return its exit code.
+
+    0 done, 1 a mistake said in one line, 75 stopped where the same command goes on, 130 cut off.
+    """
     words = sys.argv[1:] if words is None else words
     outer = argparse.ArgumentParser(prog="python -m nmt", description=__doc__)
     outer.add_argument("step", choices=STEPS, metavar="STEP", help=", ".join(STEPS))
@@ -49,11 +62,15 @@ def main(words: list[str] | None = None) -> int:
     except UserError as error:
         print(f"nmt {step}: {error}", file=sys.stderr)
         return 1
+    except StoppedError as stopped:
+        if str(stopped):
+            print(f"nmt {step}: {stopped}", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in DISK_FULL:
             raise
         where = error.filename or "the disk of the output"
         print(f"nmt {step}: {where}: no space left; nothing was changed, free some and repeat", file=sys.stderr)

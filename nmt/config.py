@@ -16,8 +16,10 @@ from nmt.settings import (
     build,
     checked,
     checks,
+    choice,
     either,
     fraction,
+    fractions,
     identifier,
     integer,
     names,
@@ -56,10 +58,19 @@ class Corpora:
 
 
 @dataclass(frozen=True)
+class Shard:
+    """Training corpora are worked on in shards of so many pairs."""
+
+    pairs: Annotated[int, integer(1)] = 2_000_000
+
+
+@dataclass(frozen=True)
 class Select:
-    """Data selection: how many source words are kept (0: all), by language models of which order."""
+    """Data selection: by which rule, how many source words (0: all) or which shares of the corpora are kept."""
 
     words: Annotated[int, integer(0)]
+    rule: Annotated[str, choice("ranking", "shares", "random")] = "ranking"
+    shares: Annotated[dict[str, float] | None, optional(fractions())] = None
     order: Annotated[int, integer(2)] = 4
 
 
@@ -115,8 +126,6 @@ class Figure3:
 class Threads:
     """Threads of the steps that use several."""
 
-    tokenize: Annotated[int, integer(1)] = 4
-    select: Annotated[int, integer(1)] = 4
     train: Annotated[int, integer(1)] = 4
     translate: Annotated[int, integer(1)] = 4
 
@@ -132,6 +141,7 @@ class Config:
     mirror: Annotated[str | None, optional(text())]
     registry: Annotated[str, text()]
     corpora: Corpora
+    shard: Shard
     select: Select
     shortlist: Shortlist
     translate: Translate
@@ -213,7 +223,7 @@ def _check_variants(variants: Mapping[str, Variant]) -> None:
 
 
 def _check_uses(config: Config) -> None:
-    """Tables and figures name variants that exist."""
+    """Tables and figures name variants that exist, data selection corpora that are trained on."""
     uses = [("table3.models", one) for one in config.table3.models]
     uses += [("figure2.leave_out", one) for one in config.figure2.leave_out]
     uses.append(("figure3.model", config.figure3.model))
@@ -222,6 +232,11 @@ def _check_uses(config: Config) -> None:
             raise unknown(one, config.variants, f"config: {where}", "variant")
     if len(config.table3.models) != 2:
         raise UserError("config: table3.models: expected two variants")
+    if config.select.rule == "shares" and not config.select.shares:
+        raise UserError("config: select.shares: expected the share of one corpus or more, for select.rule: shares")
+    for corpus in config.select.shares or ():
+        if corpus not in config.corpora.train:
+            raise unknown(corpus, config.corpora.train, "config: select.shares", "training corpus")
     if config.variants[config.figure3.model].context == "fixed":
         raise UserError(
             f"config: figure3.model: {config.figure3.model} has no alignments; name a variant with attention"

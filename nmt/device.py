@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 import torch
+from torch import Tensor
 
 from nmt.files import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options --device and --threads of a step that runs a model."""
+    parser.add_argument(
+        "--device",
+        default="auto",
+        choices=("auto", "cpu", "cuda"),
+        help="where to compute (auto: on CUDA where there is a GPU)",
+    )
+    parser.add_argument("--threads", type=int, help="CPU threads (one a core)")
+
+
+def prepare(arguments: argparse.Namespace) -> torch.device:
+    """The device of these options, with the threads set."""
+    set_threads(arguments.threads)
+    return choose_device(arguments.device)
+
+
+def set_threads(threads: int | None) -> None:
+    """Use so many CPU threads, of None as many as there are cores."""
+    if threads is not None:
+        if threads < 1:
+            raise UserError(f"--threads {threads}: must be 1 or more")
+        torch.set_num_threads(threads)
 
 
 def choose_device(name: str) -> torch.device:
@@ -22,3 +52,16 @@ def device_name(device: torch.device) -> str:
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()
     return f"CPU, {threads} thread{'s' * (threads > 1)}"
+
+
+def product_type(tensor: Tensor) -> torch.dtype:
+    """The type of matrix products with `tensor`: autocast's where that is on, else its own."""
+    kind = tensor.device.type
+    cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if cast else tensor.dtype
+
+
+def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
+    """Within this, operations with `tensor` are in the types of their operands."""
+    kind = tensor.device.type
+    return torch.autocast(kind, enabled=False) if torch.amp.is_autocast_available(kind) else nullcontext()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no block, no quota, or no room under a limit on files is left
 
 
 class UserError(Exception):
@@ -24,9 +27,17 @@ def warn(message: str) -> None:
 def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a new name beside `path`; on success sync and rename it to `path`, on failure remove it.
 
-    A reader therefore never sees a half-written file, whatever kills the writer.
+    A reader therefore never sees a half-written file, whatever kills the writer. A link stays one: the file that it
+    names is replaced. A device or a pipe, such as /dev/stdout, is written to as it is. Raises UserError for a folder,
+    and where the disk is full.
     """
-    final = Path(path)
+    named = Path(path)
+    if named.is_dir():
+        raise UserError(f"{path}: a folder; name a file")
+    if named.exists() and not named.is_file():
+        yield named
+        return
+    final = named.resolve()
     final.parent.mkdir(parents=True, exist_ok=True)
     partial = final.with_name(f".{final.name}.{os.getpid()}.partial")
     try:
@@ -34,24 +45,35 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         with open(partial, "rb") as written:
             os.fsync(written.fileno())
         os.replace(partial, final)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise UserError(f"{path}: no space left; nothing was changed, free some and repeat") from None
     finally:
         partial.unlink(missing_ok=True)
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, split on newline alone; U+2028, U+0085 and form feeds stay inside a line.
-
-    Raises UserError, with the line's number, where the bytes are not UTF-8.
-    """
+    """Yield the lines of a UTF-8 file as `decode_lines` does; UserError where there is no such file."""
     try:
         with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield line.decode("utf-8").removesuffix("\n")
-                except UnicodeDecodeError as error:
-                    raise UserError(f"{path}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
+            yield from decode_lines(file, path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: a folder; name a file") from None
+
+
+def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int = 1) -> Iterator[str]:
+    """Yield UTF-8 lines, split on newline alone; U+2028, U+0085 and form feeds stay inside a line.
+
+    Raises UserError, with `name` and the line's number, counted from `first`, where the bytes are not UTF-8.
+    """
+    for number, line in enumerate(file, first):
+        try:
+            yield line.decode("utf-8").removesuffix("\n")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:

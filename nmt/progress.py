@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from types import TracebackType
+from typing import TypeVar
 
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
+SILENT_SECONDS = 3.0  # of a command whose user may be watching its standard output
+ITEMS_AT_A_TIME = 1000
+
+Item = TypeVar("Item")
 
 
 class Progress:
     """How much of `total` (None where it is not known) is done; as a context manager it says the end, too.
 
-    `unit` is "B" for bytes, else a plural noun such as "lines"; `done` is what an earlier run has done.
+    `unit` is "B" for bytes, else a plural noun such as "lines"; `done` is what an earlier run has done. Nothing is
+    shown in the first `silent` seconds.
     """
 
-    def __init__(self, label: str, total: int | None, unit: str, done: int = 0) -> None:
-        self._label, self._total, self._unit, self._done = label, total, unit, done
+    def __init__(self, label: str, total: int | None, unit: str, done: int = 0, silent: float = 0) -> None:
+        self._label, self._total, self._unit, self._done, self._silent = label, total, unit, done, silent
         self._begun = self._said = time.monotonic()
         self._bar = (
-            tqdm(desc=label, total=total, unit=unit, initial=done, unit_scale=True, unit_divisor=1000, file=sys.stderr)
+            tqdm(
+                desc=label,
+                total=total,
+                unit=unit,
+                initial=done,
+                unit_scale=True,
+                unit_divisor=1000,
+                file=sys.stderr,
+                delay=silent,
+            )
             if sys.stderr.isatty()
             else None
         )
@@ -34,8 +50,7 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.close()
-        elif kind is None:
-            seconds = time.monotonic() - self._begun
+        elif kind is None and (seconds := time.monotonic() - self._begun) >= self._silent:
             self._say(f"{self._amount(self._done)} in {seconds:.1f} s")
 
     def total(self, total: int | None) -> None:
@@ -56,6 +71,17 @@ class Progress:
             self._said = time.monotonic()
             done = self._amount(self._done) + (f" of {self._amount(self._total)}" if self._total else "")
             self._say(", ".join([done, *(f"{name} {value}" for name, value in shown.items())]))
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, counted as they pass; small ones: their count is taken a thousand at a time."""
+        count = 0
+        for item in items:
+            yield item
+            count += 1
+            if count == ITEMS_AT_A_TIME:
+                self.update(count)
+                count = 0
+        self.update(count)
 
     def _amount(self, amount: int) -> str:
         return f"{amount / 1e6:,.1f} MB" if self._unit == "B" else f"{amount:,} {self._unit}"

@@ -80,6 +80,17 @@ def names(minimum: int = 0) -> Check:
     )
 
 
+def fractions() -> Check:
+    """A section of names with a number from 0 to 1 each."""
+    return Check(
+        "a number from 0 to 1 for each of some names",
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(one, str) and _is_number(number) and 0 <= number <= 1 for one, number in value.items())
+        ),
+    )
+
+
 def either(word: str, check: Check) -> Check:
     """The very word, or what `check` accepts."""
     return Check(f"{word} or {check.expected}", lambda value: value == word or check.accepts(value))

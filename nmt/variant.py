@@ -24,7 +24,8 @@ class Variant:
     """One model and how it is trained; the defaults are the paper's RNNsearch-50.
 
     `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number
-    of evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates;
+    of evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates, as
+    does `checkpoint_every` (0: by time alone);
     `window` counts batches that are read ahead and sorted by length (Appendix B.2). `output_rank` is the size
     of the original code's linear layer between maxout and softmax, null the paper's single matrix W_o.
     """
@@ -54,6 +55,7 @@ class Variant:
     patience: Annotated[int, integer(0)] = 0
     evaluate_every: Annotated[int, integer(1)] = 5_000
     checkpoint_minutes: Annotated[float, positive()] = 10.0
+    checkpoint_every: Annotated[int, integer(0)] = 0
     precision: Annotated[str, choice("float32", "bfloat16")] = "float32"
     implementation: Annotated[str, choice("fast", "readable")] = "fast"
     device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
@@ -76,7 +78,7 @@ class Variant:
     def what_is_learned(self) -> dict[str, Any]:
         """The settings that decide the trained parameters: a change of any other need not train again."""
         settings = asdict(self)
-        for key in ("name", "label", "checkpoint_minutes", "device"):
+        for key in ("name", "label", "checkpoint_minutes", "checkpoint_every", "device"):
             del settings[key]
         if self.context == "fixed":
             del settings["alignment"], settings["attention_scale"]

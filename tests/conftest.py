@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +24,48 @@ def lmplz() -> Path:
     if not works(LMPLZ):
         provide(LMPLZ)
     return LMPLZ
+
+
+class SmallDisk:
+    """A folder in which only so many bytes can be written: a file system of its own where the test may mount one.
+
+    Elsewhere the size of every file that this process and its children write is limited, which fails alike.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=1g", "tmpfs", str(folder)]
+        self.mounted = os.geteuid() == 0 and subprocess.run(mount, capture_output=True, check=False).returncode == 0
+        self._free = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(self, size: int) -> None:
+        """Leave room for `size` bytes."""
+        if self.mounted:
+            used = sum(path.stat().st_blocks * 512 for path in self.folder.rglob("*"))
+            self._remount(used + size)
+        else:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, self._free[1]))
+
+    def free(self) -> None:
+        """Make room."""
+        if self.mounted:
+            self._remount(1 << 30)
+        else:
+            resource.setrlimit(resource.RLIMIT_FSIZE, self._free)
+
+    def remove(self) -> None:
+        self.free()
+        if self.mounted:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
+
+    def _remount(self, size: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(self.folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A disk that is full when the test says so: `small_disk.folder`, `.limit(BYTES)`, `.free()`."""
+    disk = SmallDisk(tmp_path / "disk")
+    yield disk
+    disk.remove()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,15 @@ def test_overlays_are_whole(name: str) -> None:
     assert list(config.variants) == list(paper().variants)
 
 
+def test_the_two_thirds_of_the_open_text_differ_in_the_rule_alone() -> None:
+    third = merged(merged(read("wmt14.yaml"), read("open.yaml")), read("open-third.yaml"))
+    drawn, chosen = load(merged(third, read("open-random.yaml"))), load(third)
+    assert (chosen.select.rule, drawn.select.rule) == ("ranking", "random")
+    names = {"experiment": "", "results": ""}
+    assert replace(drawn, select=chosen.select, **names) == replace(chosen, **names)
+    assert drawn.select.words == chosen.select.words
+
+
 @pytest.mark.parametrize("name", ["wmt14.yaml", "demo.yaml", "open.yaml"])
 def test_corpora_are_in_the_registry(name: str) -> None:
     config = load(merged(read("wmt14.yaml"), read(name)))
@@ -116,6 +126,10 @@ def test_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_their_o
         ("{defaults: {optimizer: sgd}}", "optimizer: expected one of adadelta, adam, not 'sgd'"),
         ("{defaults: {embedding_bias: 1}}", "embedding_bias: expected true or false"),
         ("{translate: {minimum_length_ratio: 2}}", "expected a number from 0 to 1"),
+        ("{select: {rule: best}}", "config: select.rule: expected one of ranking, shares, random, not 'best'"),
+        ("{select: {rule: shares}}", "config: select.shares: expected the share of one corpus or more"),
+        ("{select: {shares: {un: 1.5}}}", "config: select.shares: expected a number from 0 to 1 for each"),
+        ("{select: {shares: {unn: 0.5}}}", "config: select.shares: unknown training corpus unn; the nearest is un"),
         ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
         ("{results: a/}", "config: results: expected a folder"),
         ("{mirror: 3}", "config: mirror: expected text, or null"),

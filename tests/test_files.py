@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,23 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    """A run as root must not put a file in the place of /dev/null."""
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
+    for text in ("first", "second"):
+        write_lines(tmp_path / "link", [text])
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "folder" / "file").read_text() == f"{text}\n"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_lines(tmp_path / "pipe", ["a", "b"])
+    assert os.read(reader, 100) == b"a\nb\n"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(UserError, match="folder: a folder; name a file"):
+        write_lines(tmp_path / "folder", ["a"])
+
+
 def test_lines_end_at_newline_alone(tmp_path: Path) -> None:
     lines = ["a\u2028b", "c\x85d\x0ce", "", "f\rg"]
     write_lines(tmp_path / "text", lines)
@@ -44,6 +62,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "absent"))
     with pytest.raises(UserError, match="absent: no such file"):
         read_json(tmp_path / "absent")
+    with pytest.raises(UserError, match="a folder; name a file"):
+        list(read_lines(tmp_path))
 
 
 def test_json_goes_through_a_file(tmp_path: Path) -> None:

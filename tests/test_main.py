@@ -12,6 +12,7 @@ import pytest
 from nmt.__main__ import STEPS, main
 from nmt.corpora import shortlist
 from nmt.files import UserError
+from nmt.stop import StoppedError
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
@@ -45,6 +46,8 @@ def test_an_unknown_step_lists_the_known(capsys: pytest.CaptureFixture[str]) -> 
     ("error", "code", "said"),
     [
         (UserError("a: no such file"), 1, "nmt shortlist: a: no such file\n"),
+        (StoppedError("stopped; repeat to go on"), 75, "nmt shortlist: stopped; repeat to go on\n"),
+        (StoppedError(""), 75, ""),
         (KeyboardInterrupt(), 130, ""),
         (
             OSError(errno.ENOSPC, "No space left on device", "results/x"),

@@ -35,7 +35,7 @@ def write_text(folder: Path, seed: int) -> None:
         for language, side in zip(SIDES, lines, strict=True):
             raw, tokenized = folder / f"{name}.raw.{language}", folder / f"{name}.{language}"
             raw.write_text("".join(f"{line}\n" for line in side), encoding="utf-8", newline="\n")
-            step("tokenize", "--language", language, "--threads", 1, "--input", raw, "--output", tokenized)
+            step("tokenize", "--language", language, "--input", raw, "--output", tokenized)
 
 
 def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
     step("train", "--settings", variant.to_json(), "--development", *texts["development"], "--threads", 1, *files)
 
     files = ["--source", texts["test"][0], "--output", translation, "--scores", tmp_path / "scores"]
-    step("translate", "--model", model, "--shortlists", *shortlists, "--beam", 5, "--threads", 1, *files)
+    step("translate", "--model", model, "--tokenized", "--beam", 5, "--threads", 1, *files)
     hypotheses, references = (
         path.read_text(encoding="utf-8").split("\n")[:-1] for path in (translation, texts["test"][1])
     )

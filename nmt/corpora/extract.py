@@ -1,13 +1,15 @@
 """Extract the two sides of one corpus from their archives to line-aligned UTF-8 text.
 
 Reads tar files (also gzip or xz), gzip, xz and plain text, told apart by their content, and streams the wanted members
-without unpacking the rest. SGML members give the text of their segments. Lines end at newline alone; carriage returns
-before it, a byte order mark and NULs are removed, other control and separator characters stay inside their line.
+without unpacking the rest; only a regular file is taken. SGML members give the text of their segments. Lines end at
+newline alone; carriage returns before it and a byte order mark are removed, a NUL becomes a space, other control and
+separator characters stay inside their line. A few lines that are not UTF-8 are repaired, a side in Latin-1 is refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
 import gzip
 import html
 import io
@@ -26,8 +28,8 @@ from nmt.progress import Progress
 BLOCK = 1 << 20
 LINES_BETWEEN_SIGNS = 10_000
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8
+STRAY = 10  # lines: fewer that are not UTF-8 say nothing of the encoding of the rest
 SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 SEGMENT_START = re.compile(r"<seg\b", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
@@ -93,7 +95,7 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
         if "" in wanted:
             if stream.peek(512)[257:262] == b"ustar":
                 raise UserError(f"{archive}: is a tar archive; name the members of {name} in the registry")
-            return {"": _write(stream, wanted[""], archive.name, str(archive))}
+            return {"": _write(stream, wanted[""], archive.name, f"{name}: {archive}")}
         found: dict[str, int] = {}
         passed: list[str] = []
         with tarfile.open(fileobj=stream, mode="r|") as tar:
@@ -105,7 +107,7 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
                 content = tar.extractfile(entry) if entry.isfile() else None
                 if not isinstance(content, io.BufferedReader):
                     raise UserError(f"{archive}: {member} is not a regular file; correct the member in the registry")
-                place = _place(archive, member)
+                place = f"{name}: {_place(archive, member)}"
                 with content:
                     found[member] = _write(_decompressed(content), wanted[member], member, place)
                 if len(found) == len(wanted):
@@ -162,20 +164,32 @@ def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> in
 
 
 def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
-    invalid = number = 0
+    """The lines as text; what is not UTF-8 becomes U+FFFD where it is rare, and is refused where it is not."""
+    invalid = first = beyond_ascii = number = 0
     for number, raw in enumerate(stream, 1):
         if number == 1:
-            raw = raw.removeprefix(BYTE_ORDER_MARK)
+            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise UserError(f"{place}: line 1 is UTF-16; convert the file to UTF-8")
+            raw = raw.removeprefix(codecs.BOM_UTF8)
         raw = raw.removesuffix(b"\n").rstrip(b"\r").replace(b"\0", b" ")
         try:
-            yield raw.decode("utf-8")
+            line = raw.decode("utf-8")
         except UnicodeDecodeError:
             invalid += 1
+            first = first or number
             yield raw.decode("utf-8", errors="replace")
-    if invalid > INVALID_ALLOWED * number:
-        raise UserError(f"{place}: {invalid} of {number} lines are not UTF-8; convert the file to UTF-8")
+        else:
+            beyond_ascii += len(line) != len(raw)
+            yield line
+    # Damage is rare among accented lines; where most of them are not UTF-8, the file is in another encoding.
+    latin = invalid > beyond_ascii
+    if invalid > INVALID_ALLOWED * number or (latin and invalid >= STRAY):
+        encoding = "Latin-1, not UTF-8" if latin else "not UTF-8"
+        raise UserError(
+            f"{place}: line {first} is {encoding}, as are {invalid} of {number} lines; convert the file to UTF-8"
+        )
     if invalid:
-        warn(f"{place}: {invalid} of {number} lines are not UTF-8; the broken bytes became U+FFFD")
+        warn(f"{place}: {invalid} of {number} lines, first {first}, are not UTF-8; the broken bytes became U+FFFD")
 
 
 def _segments(text: str, place: str) -> list[str]:

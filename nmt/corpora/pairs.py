@@ -18,6 +18,21 @@ def read_pairs(source: Name, target: Name) -> Iterator[tuple[str, str]]:
     return align(read_lines(source), read_lines(target), source, target)
 
 
+def read_byte_pairs(source: Name, target: Name) -> Iterator[tuple[bytes, bytes]]:
+    """As `read_pairs`, the lines as the bytes they are: for steps to which it does not matter what characters are."""
+    return align(byte_lines(source), byte_lines(target), source, target)
+
+
+def byte_lines(path: Name) -> Iterator[bytes]:
+    """The lines of a file, split on newline alone, as bytes; UserError where there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                yield line.removesuffix(b"\n")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+
+
 def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target: Name) -> Iterator[tuple[Line, Line]]:
     """Yield pairs of the lines of the files `source` and `target`.
 

@@ -1,9 +1,17 @@
 """The registry of corpora: which archive holds which text, what it is for, and what it should contain.
 
-A registry is a tab-separated file with a header. Each row is one parallel corpus: its name, its role, the addresses of
-the archives of its source and target sides (the same address twice where one archive holds both), the members inside
-them (empty for a file that is the text itself, perhaps compressed), the archives' hashes and the number of pairs.
-Standard library only: the workflow reads it while it is parsed.
+A registry is a tab-separated file with a header. Each row is one parallel corpus:
+
+- `name` and `role`;
+- `source_address`, `target_address`: the archives of its sides, the same address twice where one archive holds both;
+- `mirrors`: further addresses of the same archive, separated by spaces, tried in turn;
+- `sha256`: what the archive must have, wherever it is read; empty until known (see `nmt.corpora.lock`);
+- `bytes`, `published`: length and md5:HEX or sha256:HEX that others have published of the archive;
+- `source_member`, `target_member`: the files inside, empty where the address is the text itself, perhaps compressed;
+- `pairs`, `words`: how many are expected, `words` as the paper states them.
+
+The four columns from `mirrors` to `published` hold one entry for each address, source first, separated by a comma (one
+alone where the addresses are the same), or nothing. Standard library only: the workflow reads it while it is parsed.
 """
 
 from __future__ import annotations
@@ -23,34 +31,49 @@ COLUMNS = (
     "role",
     "source_address",
     "target_address",
+    "mirrors",
+    "bytes",
+    "sha256",
+    "published",
     "source_member",
     "target_member",
-    "hash",
     "pairs",
+    "words",
 )
-HASH = re.compile(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+PUBLISHED = re.compile(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A file to fetch and what is known of it: `bytes` is None and the hashes are "" where they are not known."""
+
+    address: str
+    mirrors: tuple[str, ...] = ()
+    bytes: int | None = None
+    sha256: str = ""
+    published: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it lies below a mirror or a folder of archives (see `archive_path`)."""
+        return archive_path(self.address)
 
 
 @dataclass(frozen=True)
 class Corpus:
     """One parallel corpus of a registry; each tuple holds the source side first, then the target side.
 
-    A member is "" where the address is the text itself; a hash is "" where none is known; `pairs` is None
-    where the number of pairs is not known.
+    A member is "" where the address is the text itself; `pairs` and `words` are None where they are not known.
     """
 
     name: str
     role: Role
-    addresses: tuple[str, str]
+    archives: tuple[Archive, Archive]
     members: tuple[str, str]
-    hashes: tuple[str, str]
     pairs: int | None
-
-    @property
-    def archives(self) -> tuple[str, str]:
-        """The paths of both archives below the folder of archives (see `archive_path`)."""
-        return archive_path(self.addresses[0]), archive_path(self.addresses[1])
+    words: int | None
 
 
 def archive_path(address: str) -> str:
@@ -71,12 +94,12 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
     """The corpora of the registry at `path`, by name, in the file's order.
 
     Empty lines and lines that start with "#" are skipped. Raises UserError, with the file and line, for an
-    unknown, repeated or missing column, a wrong number of fields, a name twice, an unknown role, and a hash or
-    number that cannot be read; also where two rows give one archive different hashes.
+    unknown, repeated or missing column, a wrong number of fields, a name twice, an unknown role, an address, member,
+    hash or number that cannot be read, and an archive that two rows describe differently.
     """
     header: list[str] | None = None
     corpora: dict[str, Corpus] = {}
-    known_hashes: dict[str, str] = {}
+    known: dict[str, Archive] = {}
     for number, line in enumerate(read_lines(path), 1):
         line = line.removesuffix("\r")
         if number == 1:
@@ -90,16 +113,27 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
             continue
         if len(fields) != len(header):
             raise UserError(f"{where}: {len(fields)} fields where the header has {len(header)}; separate them by tabs")
-        corpus = _corpus(dict(zip(header, fields, strict=True)), where)
+        try:
+            corpus = _corpus(dict(zip(header, fields, strict=True)))
+        except UserError as error:
+            raise UserError(f"{where}: {error}") from None
         if corpus.name in corpora:
             raise UserError(f"{where}: the name {corpus.name!r} is there twice; rename or remove one")
-        for archive, digest in zip(corpus.archives, corpus.hashes, strict=True):
-            if digest and known_hashes.setdefault(archive, digest) != digest:
-                raise UserError(f"{where}: {archive} has another hash on an earlier line; correct one of them")
+        for archive in corpus.archives:
+            if known.setdefault(archive.path, archive) != archive:
+                raise UserError(
+                    f"{where}: {archive.path} has another address, mirror, length or hash on an earlier line; "
+                    "correct one of them"
+                )
         corpora[corpus.name] = corpus
     if header is None:
         raise UserError(f"{path}: empty; the first line must name the columns {' '.join(COLUMNS)}")
     return corpora
+
+
+def read_archives(path: str | Path) -> dict[str, Archive]:
+    """The archives of the registry at `path`, by their paths, in the file's order."""
+    return {archive.path: archive for corpus in read_registry(path).values() for archive in corpus.archives}
 
 
 def _header(fields: list[str], where: str) -> list[str]:
@@ -115,37 +149,83 @@ def _header(fields: list[str], where: str) -> list[str]:
     return fields
 
 
-def _corpus(row: dict[str, str], where: str) -> Corpus:
+def _corpus(row: dict[str, str]) -> Corpus:
     if not NAME.fullmatch(row["name"]):
-        raise UserError(f"{where}: name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files)")
+        raise UserError(f"name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files)")
     roles = get_args(Role)
     if row["role"] not in roles:
-        raise UserError(f"{where}: role {row['role']!r} must be one of {', '.join(roles)}")
-    addresses = (row["source_address"], row["target_address"])
-    members = (row["source_member"], row["target_member"])
-    for address in addresses:
-        try:
-            archive_path(address)
-        except (UserError, ValueError) as error:
-            raise UserError(f"{where}: {error}") from None
-    if (addresses[0], members[0]) == (addresses[1], members[1]):
-        raise UserError(f"{where}: source and target are the same file; give each its own address or member")
-    hashes = row["hash"].split(",") if row["hash"] else ["", ""]
-    for digest in hashes:
-        if digest and not HASH.fullmatch(digest):
-            raise UserError(f"{where}: hash {digest!r} must be md5: and 32 or sha256: and 64 lower-case hex digits")
-    if len(hashes) == 1 and addresses[0] == addresses[1]:
-        hashes *= 2
-    if len(hashes) != 2:
-        raise UserError(f"{where}: give one hash for each address, separated by a comma, or none")
-    pairs = row["pairs"]
-    if pairs and not (pairs.isascii() and pairs.isdigit() and int(pairs) > 0):
-        raise UserError(f"{where}: pairs {pairs!r} must be a whole number above 0, or empty")
+        raise UserError(f"role {row['role']!r} must be one of {', '.join(roles)}")
+    members = (_member(row["source_member"]), _member(row["target_member"]))
+    archives = _archives(row)
+    if (archives[0].path, members[0]) == (archives[1].path, members[1]):
+        raise UserError("source and target are the same file; give each its own address or member")
     return Corpus(
         row["name"],
         cast(Role, row["role"]),
-        addresses,
+        archives,
         members,
-        (hashes[0], hashes[1]),
-        int(pairs) if pairs else None,
+        _number(row["pairs"], "pairs"),
+        _number(row["words"], "words"),
     )
+
+
+def _archives(row: dict[str, str]) -> tuple[Archive, Archive]:
+    addresses = (_address(row["source_address"]), _address(row["target_address"]))
+    same = addresses[0] == addresses[1]
+    mirrors = _for_each("mirrors", row, same)
+    lengths = _for_each("bytes", row, same)
+    hashes = _for_each("sha256", row, same)
+    published = _for_each("published", row, same)
+    source, target = (
+        Archive(
+            addresses[side],
+            tuple(_mirror(mirror) for mirror in mirrors[side].split()),
+            _number(lengths[side], "bytes"),
+            _hash(hashes[side], SHA256, "sha256", "64"),
+            _hash(published[side], PUBLISHED, "published", "md5: and 32 or sha256: and 64"),
+        )
+        for side in (0, 1)
+    )
+    return source, target
+
+
+def _for_each(column: str, row: dict[str, str], same: bool) -> tuple[str, str]:
+    """The column's entries for the source and the target address; `same`: both are one address."""
+    given = row[column].split(",") if row[column] else ["", ""]
+    if len(given) == 1 and same:
+        given *= 2
+    if len(given) != 2:
+        raise UserError(f"{column} {row[column]!r}: give one for each address, separated by a comma, or none")
+    return given[0].strip(), given[1].strip()
+
+
+def _address(text: str) -> str:
+    try:
+        archive_path(text)
+    except ValueError as error:
+        raise UserError(f"address {text!r}: {error}") from None
+    return text
+
+
+def _mirror(text: str) -> str:
+    if urlsplit(_address(text)).scheme not in ("http", "https"):
+        raise UserError(f"mirrors {text!r}: must be the archive's whole http or https address elsewhere")
+    return text
+
+
+def _member(text: str) -> str:
+    if text and (text.startswith("/") or "\\" in text or ".." in PurePosixPath(text).parts):
+        raise UserError(f"member {text!r}: must be the path of a file inside the archive")
+    return text
+
+
+def _hash(text: str, pattern: re.Pattern[str], column: str, digits: str) -> str:
+    if text and not pattern.fullmatch(text):
+        raise UserError(f"{column} {text!r} must be {digits} lower-case hex digits, or empty")
+    return text
+
+
+def _number(text: str, column: str) -> int | None:
+    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise UserError(f"{column} {text!r} must be a whole number above 0, or empty")
+    return int(text) if text else None

@@ -9,16 +9,15 @@ is not counted.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
 from nmt.files import UserError, read_lines, warn, write_lines
+from nmt.progress import Progress
 
 EOS = 0
 UNK = 1
@@ -110,48 +109,23 @@ def make_shortlist(counter: Counter[str], size: int, sentences: int) -> Shortlis
     )
 
 
-def csv_lines(rows: Sequence[Sequence[object]]) -> list[str]:
-    """The rows of a table as lines of CSV."""
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().split("\n")[:-1]
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `python -m nmt shortlist`."""
     parser.add_argument("--input", type=Path, required=True, help="tokenized text; its suffix names the language")
     parser.add_argument("--size", type=int, required=True, help="words kept, the unknown word counted (30000)")
     parser.add_argument("--output", type=Path, required=True, help="the shortlist, tab-separated")
-    parser.add_argument("--coverage", type=Path, required=True, help="CSV: how much of the text is covered")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the text, write its shortlist and the share of the text that it covers."""
+    """Count the text and write its shortlist."""
     if arguments.size < 2:
         raise UserError(f"shortlist size {arguments.size}: it must be 2 at least, the unknown word and one word")
-    counter, sentences = count_words(read_lines(arguments.input))
+    with Progress(f"shortlist {arguments.input.name}", None, "lines") as progress:
+        counter, sentences = count_words(progress.over(read_lines(arguments.input)))
     shortlist = make_shortlist(counter, arguments.size, sentences)
     kept = len(shortlist) - 2
     if kept == 0:
         raise UserError(f"{arguments.input}: holds no words, so there is no shortlist to make; check the steps before")
     if kept < arguments.size - 1:
         warn(f"{arguments.input}: shortlist size {arguments.size}, but the text has only {kept} words; all are kept")
-    tokens = counter.total()
-    covered = tokens - shortlist.counts[UNK]
     shortlist.write(arguments.output)
-    write_lines(
-        arguments.coverage,
-        csv_lines(
-            [
-                ("language", "size", "tokens", "types", "covered_tokens", "coverage_percent"),
-                (
-                    arguments.input.suffix.removeprefix("."),
-                    kept + 1,
-                    tokens,
-                    len(counter),
-                    covered,
-                    f"{100 * covered / tokens:.2f}",
-                ),
-            ]
-        ),
-    )

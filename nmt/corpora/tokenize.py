@@ -1,105 +1,124 @@
 """Tokenize text as the Moses script does: punctuation and contractions cut off, special characters escaped.
 
 The words are exactly those of sacremoses with its defaults (escaping on, hyphens and case kept), one space between
-them. Only time is saved: steps that cannot change a line are passed over, and the sets of characters that sacremoses
-rebuilds for every period are built once.
+them. Only time is saved. Nearly all that sacremoses does to a string between two spaces depends on that string alone,
+so it is done once for each such string, and looked up when the string comes again; what depends on its neighbours (a
+period, and apostrophes and commas at the ends of a line) is done on the line.
+
+A file may be tokenized in shards of so many lines, each in a job of its own: their outputs end to end are the output
+of the whole, and those of the two sides of a corpus are aligned.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import cache
-from itertools import islice
+import os
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
-from nmt.files import UserError, read_lines, warn, write_lines
+from nmt.files import UserError, decode_lines, warn, write_lines
 from nmt.progress import Progress
 
-LINES_PER_SHARD = 2000
+BLOCK = 1 << 20
+STRINGS_KEPT, LONGEST_KEPT = 1 << 18, 50  # characters: some 60 MB
 DIGITS = frozenset("0123456789")
-BYTES_WORTH_A_POOL = 4 << 20  # below, starting the workers takes longer than the text
+# Marks within the pieces of a line; str.split has taken these characters out of the text.
+OPEN = ".\n"  # a last period that the next word decides on
+ODD = "\r"  # a string that only the whole line tells how to cut
+
+
+class Shard(NamedTuple):
+    """Shard `number`, from 1, of the `of` shards of a file: `lines` lines, the last one all that are left."""
+
+    number: int = 1
+    of: int = 1
+    lines: int = 0
+
+    def __str__(self) -> str:
+        return "" if self.of == 1 else f" (shard {self.number} of {self.of})"
+
+
+WHOLE = Shard()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="two letters, as en or fr")
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--input", type=Path, required=True, help="text, a sentence a line")
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument(
+        "--shard",
+        type=int,
+        nargs=3,
+        default=WHOLE,
+        metavar=("NUMBER", "SHARDS", "LINES"),
+        help="of the shards of so many lines, the last of which holds all that is left, only this one, from 1 [all]",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.threads < 1:
-        raise UserError(f"--threads {arguments.threads}: must be 1 or more")
+    shard = Shard(*arguments.shard)
+    if not 1 <= shard.number <= shard.of or shard.lines < 0:
+        raise UserError(f"--shard {' '.join(map(str, arguments.shard))}: expected a number from 1 to SHARDS, and LINES")
     if arguments.language not in NonbreakingPrefixes().available_langs:
         warn(f"--language {arguments.language}: sacremoses has no abbreviations for it and takes the English ones")
-    tokenize_file(arguments.language, arguments.input, arguments.output, arguments.threads)
+    tokenize_file(arguments.language, arguments.input, arguments.output, shard)
 
 
-def tokenize_file(language: str, source: Path, output: Path, threads: int = 1) -> None:
-    """Tokenize `source` line by line to `output`, in `threads` processes; an empty line stays empty."""
-    lines = read_lines(source)
-    shards = iter(lambda: list(islice(lines, LINES_PER_SHARD)), [])
+def tokenize_file(language: str, source: Path, output: Path, shard: Shard = WHOLE) -> None:
+    """Tokenize a shard of `source` line by line to `output`; an empty line stays empty."""
+    with Progress(f"tokenize {source.name}{shard}", None, "lines") as progress:
+        write_lines(output, map(Tokenizer(language).line, progress.over(read_shard(source, shard))))
+
+
+def read_shard(path: Path, shard: Shard) -> Iterator[str]:
+    """The lines of a shard of a UTF-8 file; UserError, with shard and line, where the bytes are not UTF-8."""
+    passed = (shard.number - 1) * shard.lines
+    count = shard.lines if shard.number < shard.of else None
     try:
-        small = source.stat().st_size < BYTES_WORTH_A_POOL
+        with open(path, "rb") as file:
+            _pass(file, passed)
+            yield from decode_lines(islice(file, count), f"{path}{shard}", passed + 1)
     except FileNotFoundError:
-        raise UserError(f"{source}: no such file") from None
-    with Progress(f"tokenize {source.name}", None, "lines") as progress:
-        done = _in_turn(language, shards) if threads == 1 or small else _in_parallel(language, shards, threads)
-        write_lines(output, _joined(done, progress))
+        raise UserError(f"{path}: no such file") from None
 
 
-def _joined(shards: Iterable[list[str]], progress: Progress) -> Iterator[str]:
-    for shard in shards:
-        yield from shard
-        progress.update(len(shard))
+def _pass(file: BinaryIO, lines: int) -> None:
+    """Read on to where the next `lines` lines have ended."""
+    block = file.read(BLOCK)
+    while block and lines > block.count(b"\n"):
+        lines -= block.count(b"\n")
+        block = file.read(BLOCK)
+    file.seek(-len(block), os.SEEK_CUR)
+    for _ in islice(file, lines):
+        pass
 
 
-def _in_turn(language: str, shards: Iterable[list[str]]) -> Iterator[list[str]]:
-    for shard in shards:
-        yield tokenize_shard(language, shard)
+class _Pieces(dict[str, str]):
+    """What `make` makes of a string, made once unless it is long; forgotten as a whole when there are too many."""
 
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self._make = make
 
-def _in_parallel(language: str, shards: Iterable[list[str]], threads: int) -> Iterator[list[str]]:
-    """The tokenized shards in order; at most 2 for each process are in memory."""
-    waiting: deque[Future[list[str]]] = deque()
-    with ProcessPoolExecutor(threads, mp_context=multiprocessing.get_context("spawn")) as pool:
-        try:
-            for shard in shards:
-                waiting.append(pool.submit(tokenize_shard, language, shard))
-                if len(waiting) >= 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise UserError("a worker was killed, perhaps for lack of memory; repeat with fewer --threads") from None
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def tokenize_shard(language: str, lines: list[str]) -> list[str]:
-    """Each line's words, joined by single spaces."""
-    tokenizer = _tokenizer(language)
-    return [tokenizer.line(line) for line in lines]
-
-
-@cache
-def _tokenizer(language: str) -> Tokenizer:
-    return Tokenizer(language)
+    def __missing__(self, string: str) -> str:
+        piece = self._make(string)
+        if len(string) <= LONGEST_KEPT:
+            if len(self) >= STRINGS_KEPT:
+                self.clear()
+            self[string] = piece
+        return piece
 
 
 class Tokenizer:
     """`MosesTokenizer(language).tokenize(line)`, faster.
 
     Takes its character classes, expressions and abbreviations from sacremoses and follows its steps in their order,
-    each only where the line holds a character that the step could change.
+    each only where the text holds a character that the step could change.
     """
 
     def __init__(self, language: str) -> None:
@@ -122,11 +141,57 @@ class Tokenizer:
         self._escapes = [
             (pattern.pattern.removeprefix("\\"), entity) for pattern, entity in moses.MOSES_ESCAPE_XML_REGEXES
         ]
+        self._unchanged = re.compile(f"[{moses.IsAlnum}-]+").fullmatch
+        self._pieces = _Pieces(self._piece)
 
     def line(self, text: str) -> str:
         """The words of one line, separated by single spaces; in time linear in its length."""
-        text = self._junk.sub("", " ".join(text.split()))
-        text = self._special.sub(self._padded, text.strip())
+        strings = text.split()
+        if not strings:
+            return ""
+        words = " ".join(map(self._pieces.__getitem__, strings))
+        # An apostrophe or comma is cut off by what stands on both of its sides: at an end of the line there is nothing,
+        # and of two apostrophes with a space between them the first takes the space from the second.
+        if strings[0][0] in ",'" or strings[-1][-1] in ",'" or "&apos; &apos;" in words or ODD in words:
+            return self._whole(" ".join(strings))
+        return self._closed(words) if OPEN in words else words
+
+    def _piece(self, string: str) -> str:
+        """The words of what stands between two spaces; ends with `OPEN` where what follows decides on its period."""
+        if self._unchanged(string) and "MULTI" not in string:
+            return string
+        if self._junk.search(string):
+            return ODD
+        words = self._cut(f" {string} ").split()
+        last = words[-1]
+        self._cut_periods(words)
+        if words[-1] == last:
+            return self._finished(" ".join(words))
+        words[-1] = last[:-1]
+        return self._finished(" ".join(words)) + OPEN
+
+    def _closed(self, words: str) -> str:
+        """The pieces of a line with each open period cut off, or left on where the next word says so."""
+        parts = words.split(OPEN)
+        closed = []
+        for part, rest in pairwise(parts):
+            following = rest[1:2]
+            kept = following in self._lower or (following in DIGITS and part.rpartition(" ")[2] in self._before_numbers)
+            closed += [part, "." if kept else " ."]
+        return "".join([*closed, parts[-1]])
+
+    def _whole(self, text: str) -> str:
+        """The words of one line, by sacremoses' steps one after the other."""
+        words = self._cut(self._junk.sub("", text).strip()).split()
+        self._cut_periods(words)
+        text = " ".join(words)
+        if ".'" in text:
+            text = " ".join(self._trailing.sub(self._trailed, text).split())
+        return self._finished(text)
+
+    def _cut(self, text: str) -> str:
+        """The text with spaces around special characters, runs of periods, commas and apostrophes."""
+        text = self._special.sub(self._padded, text)
         if ".." in text:
             text = self._cut_dots(text)
         if "," in text:
@@ -135,16 +200,6 @@ class Tokenizer:
         if "'" in text:
             for pattern, replacement in self._apostrophes:
                 text = pattern.sub(replacement, text)
-        words = text.split()
-        if "." in text:
-            self._cut_periods(words)
-        text = " ".join(words)
-        if ".'" in text:
-            text = " ".join(self._trailing.sub(self._trailed, text).split())
-        if "MULTI" in text:
-            text = self._join_dots(text)
-        for character, entity in self._escapes:
-            text = text.replace(character, entity)
         return text
 
     def _cut_periods(self, words: list[str]) -> None:
@@ -162,3 +217,11 @@ class Tokenizer:
             )
             if not kept:
                 words[index] = f"{prefix} ."
+
+    def _finished(self, text: str) -> str:
+        """The words with their runs of periods back and special characters escaped."""
+        if "MULTI" in text:
+            text = self._join_dots(text)
+        for character, entity in self._escapes:
+            text = text.replace(character, entity)
+        return text

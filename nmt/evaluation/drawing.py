@@ -53,12 +53,18 @@ def literal(texts: Sequence[Text]) -> None:
         text.set_parse_math(False)
 
 
-def save(figure: Figure, outputs: Sequence[str]) -> None:
-    """Write `figure` to each of `outputs`; call it inside `style`. UserError for an unknown ending."""
+def formats_of(outputs: Sequence[str]) -> list[str]:
+    """The formats that the endings of `outputs` name; UserError for an unknown one."""
     formats = [Path(output).suffix.lstrip(".") for output in outputs]
     for output, kind in zip(outputs, formats, strict=True):
         if kind not in METADATA:
-            raise UserError(f"--outputs: {output} does not end in .{', .'.join(METADATA)}")
+            raise UserError(f"{output}: does not end in .{', .'.join(METADATA)}")
+    return formats
+
+
+def save(figure: Figure, outputs: Sequence[str]) -> None:
+    """Write `figure` to each of `outputs`; call it inside `style`. UserError as for `formats_of`."""
+    formats = formats_of(outputs)
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it takes the fonts' fixed date for a mistake
     for output, kind in zip(outputs, formats, strict=True):
         with atomic(output) as partial:

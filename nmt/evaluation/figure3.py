@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from nmt.corpora.detokenize import unescape
 from nmt.evaluation.drawing import add_outputs, literal, save, style
 from nmt.evaluation.markup import read_csv
 from nmt.evaluation.samples import COLUMNS
-from nmt.evaluation.sentences import unescape
 from nmt.files import UserError, warn
 
 
@@ -75,15 +75,14 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     axes.xaxis.set_label_position("bottom")
 
 
-def draw(panels: list[Panel]) -> Figure:
-    """Two panels a row; an empty page with a word of explanation where there is none."""
-    figure = Figure(
-        figsize=(11, 5.6 * max(1, (len(panels) + 1) // 2)), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15)
-    )
+def draw(panels: list[Panel], columns: int = 2) -> Figure:
+    """So many panels a row; an empty page with a word of explanation where there is none."""
+    rows = max(1, -(-len(panels) // columns))
+    figure = Figure(figsize=(5.5 * columns, 5.6 * rows), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15))
     if not panels:
         figure.text(0.5, 0.5, "no sentence of 10 to 20 words without unknown words", ha="center", va="center")
         return figure
-    grid = list(figure.subplots((len(panels) + 1) // 2, 2, squeeze=False).flat)
+    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, panel in zip(grid, panels, strict=False):
         draw_panel(axes, panel)
     for axes in grid[len(panels) :]:

@@ -1,25 +1,10 @@
-"""Sentences as evaluation reads and shows them: parallel files of one set, Moses entities, detokenized text."""
+"""Sentences as evaluation reads them: parallel files of one set, and a label for each of several models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from sacremoses import MosesDetokenizer
-
-from nmt.corpora.pairs import split_words
 from nmt.files import UserError, read_lines
-
-# What the Moses tokenizer escapes; the ampersand last, so that "&amp;lt;" becomes "&lt;" and not "<".
-ENTITIES = {
-    "&apos;": "'",
-    "&quot;": '"',
-    "&lt;": "<",
-    "&gt;": ">",
-    "&#124;": "|",
-    "&#91;": "[",
-    "&#93;": "]",
-    "&amp;": "&",
-}
 
 
 def read_parallel(*paths: str) -> list[list[str]]:
@@ -43,20 +28,3 @@ def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> list[tup
         if labels.count(label) > 1:
             raise UserError(f"--labels: {label} is given twice; every model needs a label of its own")
     return list(zip(labels, paths, strict=True))
-
-
-def unescape(text: str) -> str:
-    """`text` with the entities of the Moses tokenizer turned back into the characters they stand for."""
-    for entity, character in ENTITIES.items():
-        text = text.replace(entity, character)
-    return text
-
-
-def detokenizer(language: str) -> Callable[[str], str]:
-    """The function that turns a tokenized, escaped sentence of `language` into running text."""
-    moses = MosesDetokenizer(lang=language)
-
-    def detokenize(sentence: str) -> str:
-        return str(moses.detokenize(split_words(sentence), unescape=True))
-
-    return detokenize

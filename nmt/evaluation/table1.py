@@ -37,7 +37,7 @@ PARTS = ("all", "no_unk")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scores", required=True, nargs="+", help="JSON of the step score, one a model")
+    parser.add_argument("--scores", required=True, nargs="+", help="JSON of the step evaluate, one a model")
     parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
     parser.add_argument("--paper", required=True, help="data/paper.tsv")
     parser.add_argument("--output-csv", required=True)
@@ -46,12 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_score(path: str) -> dict[str, dict[str, Any]]:
-    """A file of the step `score`; UserError where a part or a key of it is missing."""
+    """A file of the step `evaluate`; UserError where a part or a key of it is missing."""
     score = read_json(path)
     for part in PARTS:
         for key in ("bleu", "sentences", "signature", "detokenized_bleu", "detokenized_signature"):
             if not isinstance(score, dict) or not isinstance(score.get(part), dict) or key not in score[part]:
-                raise UserError(f"{path}: no {key} of {part} in it; make it again with the step score")
+                raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
     return score
 
 

@@ -104,7 +104,7 @@ class _SummedNLL(torch.autograd.Function):
 
 
 def _room(hidden: Tensor, symbols: int) -> Tensor:
-    """Room for logits of `hidden` (N, l): (N, at least `symbols`), zero beyond them, each row a whole of cache lines."""
+    """Room for logits of `hidden` (N, l): (N, at least `symbols`), zero beyond them, each row whole cache lines."""
     logits = hidden.new_empty(len(hidden), symbols + -symbols % ALIGNMENT)
     logits[:, symbols:] = 0
     return logits

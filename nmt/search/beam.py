@@ -195,10 +195,11 @@ def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor
         chosen // blocks, chosen % blocks * BLOCK + torch.arange(BLOCK, device=chosen.device)
     )
     parents, words = parents.flatten(1), words.flatten(1)
-    within = words < symbols
+    beyond = words >= symbols
+    words = words.clamp(max=symbols - 1)
     sentence = torch.arange(sentences, device=words.device).unsqueeze(1)
-    totals = log_probabilities[sentence, parents, words.clamp(max=symbols - 1)] + scores.gather(1, parents)
-    best, places = totals.masked_fill_(~within, -torch.inf).topk(min(count, totals.shape[1]), dim=1)
+    totals = log_probabilities[sentence, parents, words] + scores.gather(1, parents)
+    best, places = totals.masked_fill_(beyond, -torch.inf).topk(min(count, totals.shape[1]), dim=1)
     return best, parents.gather(1, places), words.gather(1, places)
 
 

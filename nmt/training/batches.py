@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from torch import Tensor
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import EOS
 from nmt.files import UserError
+
+FULL_BATCH = 100  # words of the longest sentence up to which a batch is full; longer ones would take too much memory
 
 
 class Batch(NamedTuple):
@@ -27,6 +29,10 @@ class Batch(NamedTuple):
         """The same on `device`."""
         return Batch(*(part.to(device, non_blocking=True) for part in self))
 
+    def pinned(self) -> Batch:
+        """The same in memory that a GPU copies from while all else goes on."""
+        return Batch(*(part.pin_memory() for part in self))
+
 
 def pad(
     sentences: Sequence[Sequence[int] | NDArray[np.integer]], device: torch.device | str = "cpu"
@@ -40,6 +46,15 @@ def pad(
     return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
 
 
+def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """The indices of `lengths` in batches of `size`, longest first and equal ones in order; fewer of long sentences."""
+    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
+    while order:
+        here = max(1, size * FULL_BATCH // max(FULL_BATCH, lengths[order[0]]))
+        yield order[:here]
+        order = order[here:]
+
+
 class Batches:
     """The training stream: pairs of at most `maximum_length` words a side, in the shuffled order, for ever.
 
@@ -49,9 +64,9 @@ class Batches:
     """
 
     def __init__(self, bitext: Bitext, maximum_length: int, size: int, window: int) -> None:
-        longer = np.maximum(bitext.source_lengths, bitext.target_lengths)
+        short = (bitext.source_lengths <= maximum_length) & (bitext.target_lengths <= maximum_length)
         self.bitext = bitext
-        self.pairs = np.flatnonzero(longer <= maximum_length)
+        self.pairs = np.flatnonzero(short).astype(np.uint32)  # 4 bytes a pair: all that grows with the corpus here
         self.size, self.window = size, window
         if not len(self.pairs):
             raise UserError(f"no training pair has at most {maximum_length} words a side: raise maximum_length")

@@ -10,10 +10,12 @@ import torch
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.device import choose_device
+from nmt.device import add_arguments as add_device_arguments
+from nmt.device import prepare
 from nmt.files import UserError, write_json
-from nmt.model.network import Network, load_with_shortlists
-from nmt.training.batches import pad
+from nmt.model.network import Network
+from nmt.model.translator import load_translator
+from nmt.training.batches import by_length, pad
 
 BATCH = 80
 
@@ -35,10 +37,9 @@ def sentence_nll(
     model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], device: torch.device
 ) -> list[float]:
     """-log p(target | source) of each pair of ids, in their order."""
-    order = sorted(range(len(sources)), key=lambda pair: (len(targets[pair]), len(sources[pair])))
-    losses = np.zeros(len(order))
-    for first in range(0, len(order), BATCH):
-        chosen = order[first : first + BATCH]
+    lengths = [max(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    losses = np.zeros(len(lengths))
+    for chosen in by_length(lengths, BATCH):
         source = pad([sources[pair] for pair in chosen], device)
         target = pad([targets[pair] for pair in chosen], device)
         losses[chosen] = model(*source, *target).cpu()
@@ -46,26 +47,27 @@ def sentence_nll(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="a trained model")
-    parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--texts", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text")
-    parser.add_argument("--sample", type=int, help="score so many pairs, drawn with the seed (all)")
-    parser.add_argument("--seed", type=int, default=1234, help="of the draw (1234)")
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="CPU threads (all)")
-    parser.add_argument("--output", required=True, help="JSON file of the figures")
+    parser.add_argument("--model", required=True, metavar="DIR", help="the folder that the step train wrote")
+    parser.add_argument(
+        "--texts", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text, one sentence a line"
+    )
+    parser.add_argument("--sample", type=int, metavar="PAIRS", help="take so many pairs, drawn with the seed (all)")
+    parser.add_argument("--seed", type=int, default=1234, help="seed of the draw (1234)")
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="JSON of sentences, words, and nats on average and of each pair"
+    )
+    add_device_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    torch.set_num_threads(arguments.threads)
-    device = choose_device(arguments.device)
-    model, *shortlists = load_with_shortlists(arguments.model, arguments.shortlists, device)
-    sources, targets = read_ids(arguments.texts, shortlists)
+    device = prepare(arguments)
+    translator = load_translator(arguments.model, device)
+    sources, targets = read_ids(arguments.texts, (translator.source, translator.target))
     if arguments.sample is not None and arguments.sample < len(sources):
         drawn = np.random.default_rng(arguments.seed).choice(len(sources), arguments.sample, replace=False)
         drawn.sort()
         sources, targets = [sources[pair] for pair in drawn], [targets[pair] for pair in drawn]
-    losses = sentence_nll(model, sources, targets, device)
+    losses = sentence_nll(translator.model, sources, targets, device)
     words = sum(len(target) + 1 for target in targets)
     figures = {"sentences": len(losses), "words": words, "nll": float(np.mean(losses)), "per_sentence": losses}
     write_json(arguments.output, figures)

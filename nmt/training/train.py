@@ -1,4 +1,6 @@
 """Train one variant, Section 4.2 and Appendix B, and go on from its last checkpoint where there is one.
+SIGTERM or SIGINT (Ctrl-C) end it after the update under way with a checkpoint and exit code 75. Several processes that
+torchrun starts train one model, each on its share of every batch.
 
 The cost is the summed negative log-likelihood of a minibatch, its gradient is scaled down to norm `clip_norm`, and the
 development set is scored at intervals. The model at the end is the last one or, with a patience, the best one.
@@ -9,29 +11,43 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import shutil
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
-from nmt.device import choose_device, device_name
+from nmt.device import choose_device, device_name, set_threads
 from nmt.files import UserError, atomic, read_json, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_with_shortlists, save_model
+from nmt.model.translator import MODEL, SOURCE, SUMMARY, TARGET
 from nmt.progress import Progress
-from nmt.training.batches import Batches
-from nmt.training.checkpoint import Checkpoint, State, read_checkpoint, write_checkpoint
+from nmt.stop import Stop, StoppedError
+from nmt.training.batches import Batch, Batches
+from nmt.training.checkpoint import (
+    LATEST,
+    Checkpoint,
+    Interval,
+    State,
+    read_checkpoint,
+    remove_checkpoints,
+    write_checkpoint,
+)
 from nmt.training.nll import Sentences, read_ids, sentence_nll
-from nmt.training.optimizer import make_optimizer
+from nmt.training.parallel import Processes, joined
+from nmt.training.prefetch import ahead
+from nmt.training.update import make_update
 from nmt.variant import Variant
 
+METRICS = "metrics.jsonl"
 UPDATES_A_RECORD = 50
 SKIPS_ALLOWED = 20
 
@@ -47,36 +63,53 @@ class Training:
         development: tuple[Sentences, Sentences],
         folder: Path,
         hours_before: float,
+        processes: Processes,
     ) -> None:
-        self.hours_before = hours_before
+        self.hours_before, self.processes = hours_before, processes
         self.variant, self.batches, self.development, self.folder = variant, batches, development, folder
-        self.device = choose_device(variant.device)
+        self.device = processes.device(choose_device(variant.device))
         self.model = model.to(self.device)
-        self.optimizer = make_optimizer(self.model, variant)
+        self.update = make_update(self.model, variant, self.device, processes)
         self.start = model.updates
         self.state = State(updates=model.updates)
+        self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates not yet read
+        self.read_at = self.saved_at = 0.0
         self.best: dict[str, Tensor] = {}
         self.settings = {**variant.what_is_learned(), "data": _fingerprint(batches.bitext.folder)}
-        self.metrics = folder / "metrics.jsonl"
+        self.metrics = folder / METRICS
+        if variant.batch < processes.world:
+            raise UserError(f"{variant.label}: a batch of {variant.batch} for {processes.world} processes; start fewer")
 
     def resume(self) -> None:
         """Go on from the last checkpoint, if there is one."""
-        checkpoint = read_checkpoint(self.folder, self.settings)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.processes.first_alone():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            checkpoint = read_checkpoint(self.folder, self.settings)
         if checkpoint is not None:
             self.model.load_state_dict(checkpoint.model)
-            self.optimizer.load_state_dict(checkpoint.optimizer)
+            self.update.optimizer.load_state_dict(checkpoint.optimizer)
             self.state, self.best = checkpoint.state, checkpoint.best
-        with open(self.metrics, "ab") as file:
-            file.truncate(self.state.metrics_bytes)
+        if self.processes.first:
+            self.metrics.write_text(checkpoint.metrics if checkpoint else "", encoding="utf-8")
+        everywhere = self.processes.sum(torch.tensor(self.state.updates))
+        if everywhere != self.processes.world * self.state.updates:
+            raise UserError(f"{self.folder}: not the same for every process; name a folder that all machines share")
 
     def checkpoint(self) -> None:
         """Write a checkpoint of the state between two updates."""
-        self.state.metrics_bytes = self.metrics.stat().st_size
-        checkpoint = Checkpoint(
-            self.settings, self.state, self.model.state_dict(), self.optimizer.state_dict(), self.best
-        )
-        write_checkpoint(self.folder, checkpoint)
+        self.read()
+        if self.processes.first:
+            checkpoint = Checkpoint(
+                self.settings,
+                self.state,
+                self.model.state_dict(),
+                self.update.optimizer.state_dict(),
+                self.best,
+                self.metrics.read_text(encoding="utf-8"),
+            )
+            write_checkpoint(self.folder, checkpoint)
+        self.processes.wait()
+        self.read_at = self.saved_at = time.monotonic()
 
     def finished(self) -> bool:
         """Whether the cap is reached, or the patience is at its end."""
@@ -85,71 +118,109 @@ class Training:
         return bool(waited) or state.updates >= self.start + variant.updates
 
     def run(self) -> None:
-        """Update until finished, with records, evaluations and checkpoints on the way."""
-        variant, state = self.variant, self.state
-        last = self.start + variant.updates
-        saved = time.monotonic()
-        with Progress(variant.label, last, "updates", state.updates) as progress:
+        """Update until finished, with records, evaluations and checkpoints on the way.
+
+        Raises StoppedError, once a checkpoint is written, where a signal has asked any of the processes for it.
+        """
+        variant, state, processes = self.variant, self.state, self.processes
+        last, shown = self.start + variant.updates, state.updates
+        bar = Progress(variant.label, last, "updates", shown) if processes.first else nullcontext()
+        with Stop(patient=not processes.alone) as stop, bar as progress, ahead(self.prepare, shown) as prepared:
+            self.read_at = self.saved_at = time.monotonic()
             while not self.finished():
-                before = state.updates
-                figures = self.updates_until_record(last)
-                self.record(**figures)
-                if state.updates % variant.evaluate_every == 0 or state.updates == last:
+                batch, words = next(prepared)
+                self.pending.append(self.update(batch.to(self.device)))
+                state.updates += 1
+                state.interval.words += words
+                figures = None
+                evaluated = state.updates % variant.evaluate_every == 0 or state.updates == last
+                if evaluated or state.updates % UPDATES_A_RECORD == 0:
+                    figures = self.record()
+                if evaluated:
                     self.evaluate()
-                progress.update(state.updates - before, **figures, development_nll=state.development_nll)
-                if time.monotonic() - saved >= 60 * variant.checkpoint_minutes:
+                stopped, due = processes.any(stop.asked, self.checkpoint_due())
+                if stopped or due:
                     self.checkpoint()
-                    saved = time.monotonic()
+                if stopped:
+                    line = f"stopped; {self.folder / LATEST} is written, the same command goes on from it"
+                    raise StoppedError(line if processes.first else "")
+                if progress is not None and figures is not None:
+                    progress.update(state.updates - shown, **figures, development_nll=state.development_nll)
+                    shown = state.updates
 
-    def updates_until_record(self, last: int) -> dict[str, float]:
-        """Update until the next record or evaluation is due, and return what is recorded of these updates."""
-        variant, state = self.variant, self.state
-        due = min(UPDATES_A_RECORD - state.updates % UPDATES_A_RECORD, last - state.updates)
-        due = min(due, variant.evaluate_every - state.updates % variant.evaluate_every)
-        begun = time.monotonic()
-        costs, norms, words = zip(*(self.update() for _ in range(due)), strict=True)
-        train_nll = torch.stack(costs).mean().item() / variant.batch
-        gradient_norm = torch.stack(norms).mean().item()
-        seconds = time.monotonic() - begun
-        state.seconds += seconds
-        state.target_words += sum(words)
-        return {"train_nll": train_nll, "gradient_norm": gradient_norm, "words_per_second": sum(words) / seconds}
+    def prepare(self, number: int) -> tuple[Batch, int]:
+        """This process's share of a minibatch, and the target words of the whole, ends of sentence counted."""
+        batch = self.batches[number]
+        share, words = self.processes.share(batch), int(batch.target_mask.sum())
+        if self.device.type == "cuda":
+            with torch.cuda.device(self.device):
+                share = share.pinned()
+        return share, words
 
-    def update(self) -> tuple[Tensor, Tensor, int]:
-        """One update: the summed cost, the gradient's norm before clipping, and the batch's target words."""
-        variant, state = self.variant, self.state
-        batch = self.batches[state.updates].to(self.device)
-        self.optimizer.zero_grad(set_to_none=True)
-        with self.precision():
-            cost = self.model.summed_nll(*batch)
-        (cost / variant.batch if variant.loss == "mean" else cost).backward()
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), variant.clip_norm)
-        state.updates += 1
-        if torch.isfinite(norm):
-            self.optimizer.step()
-            state.skipped_in_a_row = 0
-        else:
+    def checkpoint_due(self) -> bool:
+        """Whether it is time for a checkpoint, by the clock or by the number of updates."""
+        every = self.variant.checkpoint_every
+        by_time = time.monotonic() - self.saved_at >= 60 * self.variant.checkpoint_minutes
+        return by_time or (every > 0 and self.state.updates % every == 0)
+
+    def read(self) -> None:
+        """Take in what the updates since the last time have given: here alone the device is waited for."""
+        interval = self.state.interval
+        if self.pending:
+            costs, norms = (torch.stack(values) for values in zip(*self.pending, strict=True))
+            interval.costs += self.processes.sum(costs).tolist()
+            interval.norms += norms.tolist()
+            self.count_skipped(interval.norms[-len(self.pending) :])
+            self.pending.clear()
+        now = time.monotonic()
+        interval.seconds += now - self.read_at
+        self.read_at = now
+
+    def count_skipped(self, norms: list[float]) -> None:
+        """Count those of the latest updates that were skipped; UserError where too many in a row were."""
+        state, label = self.state, self.variant.label
+        for number, norm in enumerate(norms, state.updates - len(norms) + 1):
+            if math.isfinite(norm):
+                state.skipped_in_a_row = 0
+                continue
+            state.skipped += 1
             state.skipped_in_a_row += 1
-            warn(f"{variant.label}: update {state.updates} skipped, its cost or gradient is not finite")
+            if self.processes.first:
+                warn(f"{label}: update {number} skipped, its cost or gradient is not finite")
             if state.skipped_in_a_row > SKIPS_ALLOWED:
+                latest = self.folder / LATEST
+                good = f"the last good checkpoint is {latest}" if latest.exists() else "there is no checkpoint yet"
                 raise UserError(
-                    f"{variant.label}: {SKIPS_ALLOWED} updates in a row were not finite; lower learning_rate or "
-                    f"initialization_scale (the last good state is in {self.folder})"
+                    f"{label}: more than {SKIPS_ALLOWED} updates in a row were not finite; lower learning_rate or "
+                    f"initialization_scale ({good})"
                 )
-        return cost.detach(), norm, int(batch.target_mask.sum())
 
-    def precision(self) -> AbstractContextManager[Any]:
-        """Matrix products in bfloat16 where the setting says so; weights and sums stay float32."""
-        if self.variant.precision == "bfloat16":
-            return torch.autocast(self.device.type, torch.bfloat16)
-        return nullcontext()
+    def record(self) -> dict[str, float | None]:
+        """Add a line on the updates since the last record to the metrics, and return its figures."""
+        self.read()
+        state, interval = self.state, self.state.interval
+        finite = [pair for pair in zip(interval.costs, interval.norms, strict=True) if math.isfinite(pair[1])]
+        cost, norm = map(fmean, zip(*finite, strict=True)) if finite else (None, None)
+        figures = {
+            "train_nll": None if cost is None else cost / self.variant.batch,
+            "gradient_norm": norm,
+            "words_per_second": interval.words / interval.seconds,
+        }
+        state.seconds += interval.seconds
+        state.target_words += interval.words
+        state.interval = Interval()
+        self.write_metrics(**figures)
+        return figures
 
     def evaluate(self) -> None:
         """Score the development set, and keep the best model where a patience asks for it."""
-        state = self.state
-        started = time.monotonic()
-        nll = float(np.mean(sentence_nll(self.model, *self.development, self.device)))
-        state.seconds += time.monotonic() - started
+        state, processes = self.state, self.processes
+        sources, targets = (side[processes.rank :: processes.world] for side in self.development)
+        share = math.fsum(sentence_nll(self.model, sources, targets, self.device))
+        nll = processes.sum(torch.tensor(share, dtype=torch.float64)).item() / len(self.development[0])
+        now = time.monotonic()
+        state.seconds += now - self.read_at
+        self.read_at = now
         state.development_nll = nll
         state.evaluations_without_improvement += 1
         if nll < state.best_nll:
@@ -157,25 +228,28 @@ class Training:
             state.evaluations_without_improvement = 0
             if self.variant.patience:
                 self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}
-        self.record(development_nll=nll)
+        self.write_metrics(development_nll=nll)
 
-    def record(self, **figures: float) -> None:
+    def write_metrics(self, **figures: float | None) -> None:
         """Add one line to the metrics."""
-        line = {"updates": self.state.updates, "seconds": round(self.state.seconds, 3), **figures}
-        with open(self.metrics, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        if self.processes.first:
+            line = {"updates": self.state.updates, "seconds": round(self.state.seconds, 3), **figures}
+            with open(self.metrics, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
 
     def summary(self) -> dict[str, Any]:
         """What Table 2 shows of this training. Updates, epochs and hours count those of the model it continues, too."""
         state = self.state
         best = state.best_updates if self.best else state.updates
+        device = device_name(self.device)
         return {
             "variant": self.variant.name,
             "updates": state.updates,
             "updates_best": best,
+            "updates_skipped": state.skipped,
             "epochs": state.updates / self.batches.epoch,
             "hours": self.hours_before + state.seconds / 3600,
-            "device": device_name(self.device),
+            "device": device if self.processes.alone else f"{self.processes.world} x {device}",
             "precision": self.variant.precision,
             "parameters": count_parameters(self.model),
             "development_nll": state.best_nll if self.best else state.development_nll,
@@ -195,23 +269,63 @@ def _fingerprint(folder: Path) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--settings", required=True, metavar="JSON", help="settings of the variant")
-    parser.add_argument("--data", required=True, type=Path, help="folder of the binarized training text")
-    parser.add_argument("--development", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text")
-    parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--checkpoints", required=True, type=Path, help="folder that a later run goes on from")
     parser.add_argument(
-        "--initial", nargs=2, metavar=("MODEL", "SUMMARY"), help="to go on from, for a variant that continues another"
+        "--settings", required=True, metavar="JSON", help="settings of the variant; one left out has the paper's value"
     )
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="CPU threads (all)")
-    parser.add_argument("--model", required=True, help="where the trained model goes")
-    parser.add_argument("--summary", required=True, help="where the figures of Table 2 go, as JSON")
-    parser.add_argument("--metrics", required=True, help="where the course of the training goes, as JSON lines")
+    parser.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="training text, as the step binarize wrote it"
+    )
+    parser.add_argument(
+        "--development",
+        required=True,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="tokenized development text, one sentence a line",
+    )
+    parser.add_argument(
+        "--shortlists",
+        required=True,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="words of each side, as the step shortlist wrote them",
+    )
+    parser.add_argument(
+        "--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="codes of both, as en and fr"
+    )
+    parser.add_argument(
+        "--initial", type=Path, metavar="DIR", help="trained model to go on from, for a variant that continues another"
+    )
+    parser.add_argument("--threads", type=int, help="CPU threads of each process (one a core; under torchrun 1)")
+    parser.add_argument(
+        "--checkpoints",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="where an interrupted run leaves its last two checkpoints, and goes on from; removed at the end",
+    )
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="where the model goes with its shortlists, summary.json (what Table 2 shows) and metrics.jsonl (mean cost,"
+        " gradient norm and target words a second of every 50 updates, development scores; in nats a sentence)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    torch.set_num_threads(arguments.threads)
+    set_threads(arguments.threads)
     variant = Variant.from_json(arguments.settings)
+    with joined(choose_device(variant.device)) as processes:
+        training = _training(arguments, variant, processes)
+        training.resume()
+        training.run()
+        if processes.first:
+            _write(training, arguments)
+
+
+def _training(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> Training:
+    """The training that the command line describes, at its start."""
     shortlists = [Shortlist.read(path) for path in arguments.shortlists]
     batches = Batches(Bitext(arguments.data), variant.maximum_length, variant.batch, variant.window)
     development = read_ids(arguments.development, shortlists)
@@ -222,21 +336,24 @@ def run(arguments: argparse.Namespace) -> None:
         model = Network(variant, len(shortlists[0]), len(shortlists[1]))
         initialize(model, variant.seed)
     else:
-        earlier, *_ = load_with_shortlists(arguments.initial[0], arguments.shortlists, torch.device("cpu"))
-        hours_before = read_json(arguments.initial[1])["hours"]
+        earlier, *_ = load_with_shortlists(arguments.initial / MODEL, arguments.shortlists, torch.device("cpu"))
+        hours_before = read_json(arguments.initial / SUMMARY)["hours"]
         model = Network(variant, *earlier.symbols)
         model.load_state_dict(earlier.state_dict())
         model.updates = earlier.updates
+    return Training(variant, model, batches, development, arguments.checkpoints, hours_before, processes)
 
-    training = Training(variant, model, batches, development, arguments.checkpoints, hours_before)
-    training.resume()
-    training.run()
-    summary = training.summary()
-    with atomic(arguments.metrics) as partial:
-        shutil.copyfile(training.metrics, partial)
-    write_json(arguments.summary, summary)
+
+def _write(training: Training, arguments: argparse.Namespace) -> None:
+    """Write the folder of a finished training, which holds all that a translation needs, and drop its checkpoints."""
+    summary = {**training.summary(), "languages": arguments.languages}
+    source, target = arguments.shortlists
+    for original, name in ((training.metrics, METRICS), (source, SOURCE), (target, TARGET)):
+        with atomic(arguments.output / name) as partial:
+            shutil.copyfile(original, partial)
+    write_json(arguments.output / SUMMARY, summary)
     if training.best:
-        model.load_state_dict(training.best)
-    model.updates = summary["updates_best"]
-    save_model(model, arguments.model)
-    shutil.rmtree(arguments.checkpoints)
+        training.model.load_state_dict(training.best)
+    training.model.updates = summary["updates_best"]
+    save_model(training.model, arguments.output / MODEL)
+    remove_checkpoints(arguments.checkpoints)

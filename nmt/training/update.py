@@ -29,25 +29,33 @@ class Update:
     def __init__(
         self, model: Network, variant: Variant, device: torch.device, processes: Processes | None = None
     ) -> None:
-        self.model, self.variant, self.device, self.processes = model, variant, device, processes or Processes()
+        self.variant, self.device, self.processes = variant, device, processes or Processes()
         self.optimizer = make_optimizer(model, variant)
         embeddings = [module for module in model.modules() if isinstance(module, Embedding)]
         for embedding in embeddings:
             embedding.sparse = device.type == "cpu" and isinstance(self.optimizer, Adadelta)
         self.sparse = [embedding.E for embedding in embeddings if embedding.sparse]
-        self.cost = self.processes.cost(model, self.sparse)
+        self.summed_nll = self.processes.cost(model, self.sparse)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Update by `batch`; return its cost and the gradient's norm before clipping, both 0-dim.
 
         Where the norm is not finite, the parameters and the optimizer's averages stay as they were.
         """
-        self.optimizer.zero_grad(set_to_none=True)
+        cost = self.cost(batch)
+        self.differentiate(cost)
+        return cost.detach(), self.optimizer.step()
+
+    def cost(self, batch: Batch) -> Tensor:
+        """The sum of -log p(y | x) over `batch`."""
         with self.precision():
-            cost = self.cost(*batch)
+            return self.summed_nll(*batch)
+
+    def differentiate(self, cost: Tensor) -> None:
+        """Give every parameter the gradient of `cost`, summed over the processes; of the mean where the loss is that."""
+        self.optimizer.zero_grad(set_to_none=True)
         (cost / self.variant.batch if self.variant.loss == "mean" else cost).backward()
         self.processes.add_sparse(self.sparse)
-        return cost.detach(), self.optimizer.step()
 
     def precision(self) -> AbstractContextManager[Any]:
         """Matrix products in bfloat16 where the setting says so; weights and sums stay float32."""
@@ -94,7 +102,7 @@ class GraphedUpdate(Update):
 
 def make_update(model: Network, variant: Variant, device: torch.device, processes: Processes) -> Update:
     """The update for this device; several processes have no graphs, which DistributedDataParallel cannot be part of."""
-    if device.type == "cuda" and processes.alone:
+    if device.type == "cuda" and processes.alone and variant.implementation == "fast":
         return GraphedUpdate(model, variant, device)
     return Update(model, variant, device, processes)
 

@@ -17,6 +17,7 @@ from nmt.corpora import binarize as module
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import UNK, Shortlist, count_words, make_shortlist
 from nmt.files import UserError
+from tests.conftest import SmallDisk
 
 PAIRS = [(f"w{n} " * (n % 5 + 1), f"v{n % 11} v{n}") for n in range(100)]
 
@@ -61,11 +62,11 @@ def decoded(case: Case) -> list[tuple[str, str]]:
 
 def test_all_pairs_come_back_aligned_and_shuffled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAIRS_A_CHUNK", 7)
+    monkeypatch.setattr(module, "PAIRS_A_PART", 30)
     case.write([source for source, _ in PAIRS], [target for _, target in PAIRS])
     assert case.run() == 0
-    expected = [(" ".join(source.split()), target) for source, target in PAIRS]
-    assert decoded(case) != expected
-    assert Counter(decoded(case)) == Counter(expected)
+    order = np.random.default_rng(1).permutation(len(PAIRS))
+    assert decoded(case) == [(" ".join(PAIRS[n][0].split()), PAIRS[n][1]) for n in order]
     bitext = Bitext(case.output)
     assert bitext.source_lengths.tolist() == [len(bitext.source(n)) for n in range(len(bitext))]
     assert bitext.target_lengths.tolist() == [2] * 100
@@ -93,6 +94,34 @@ def test_the_seed_decides_the_bytes(case: Case, tmp_path: Path) -> None:
     assert first == same
     assert first != other
     assert Counter(np.frombuffer(first, "<u2").tolist()) == Counter(np.frombuffer(other, "<u2").tolist())
+
+
+def test_how_much_is_shuffled_at_a_time_does_not_show(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.write(["", *(source for source, _ in PAIRS)], ["x", *(target for _, target in PAIRS)])
+    outputs = []
+    for pairs in (1000, 100, 33, 1):
+        monkeypatch.setattr(module, "PAIRS_A_PART", pairs)
+        outputs.append(case.folder / f"parts of {pairs}")
+        assert case.run(output=outputs[-1]) == 0
+    for path in outputs[0].iterdir():
+        assert len({(output / path.name).read_bytes() for output in outputs}) == 1
+
+
+def test_a_full_disk_is_one_line_and_no_binarized_text(
+    case: Case, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case.write([source * 200 for source, _ in PAIRS], [target for _, target in PAIRS])
+    output = small_disk.folder / "binarized"
+    for size in [4_000, 100_000, *[130_000] * small_disk.mounted]:  # there is room for the parts in the last
+        small_disk.limit(size)
+        assert case.run(output=output) == 1
+        said = capsys.readouterr().err.strip().split("\n")
+        assert "no space left" in said[-1]
+        assert "Traceback" not in "".join(said)
+        assert list(small_disk.folder.iterdir()) == []
+    small_disk.free()
+    assert case.run(output=output) == 0
+    assert len(Bitext(output)) == len(PAIRS)
 
 
 def test_words_beyond_the_shortlist_are_unknown(case: Case) -> None:

@@ -13,6 +13,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.corpora.extract import extract
 from nmt.files import UserError, read_lines
+from tests.conftest import SmallDisk
 
 ENGLISH = "The house .\nA very long road .\n\nThe end .\n"
 FRENCH = "La maison .\nUne très longue route .\n\nLa fin .\n"
@@ -132,12 +133,33 @@ def test_few_invalid_bytes_are_replaced(tmp_path: Path, capsys: pytest.CaptureFi
     assert first[0] == "caf\ufffd"
     warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     assert len(warnings) == 1
-    assert "x.en: 1 of 200 lines" in warnings[0]
+    assert "x.en: 1 of 200 lines, first 1," in warnings[0]
 
 
 def test_many_invalid_bytes_are_refused(tmp_path: Path) -> None:
-    latin = b"caf\xe9\n" * 3 + b"fine\n" * 197
-    refused(tmp_path, plain(tmp_path, latin, b"x\n" * 200), said=r"x\.en: 3 of 200 lines are not UTF-8")
+    broken = b"caf\xe9\n" * 3 + "café\n".encode() * 197
+    refused(tmp_path, plain(tmp_path, broken, b"x\n" * 200), said=r"x\.en: line 1 is not UTF-8, as are 3 of 200 lines")
+
+
+def test_a_side_in_latin_1_is_refused(tmp_path: Path) -> None:
+    french = "Rien .\nLa forêt était là .\nIl a mangé .\n"
+    archive = tar(tmp_path / "c.tgz", {"c.en": b"a\n" * 3, "c.fr": french.encode("latin-1")})
+    said = r"^c: .*c\.tgz:c\.fr: line 2 is Latin-1, not UTF-8, as are 2 of 3 lines; convert"
+    refused(tmp_path, (archive, archive), ("c.en", "c.fr"), said=said)
+
+
+def test_a_side_in_latin_1_with_few_accents_is_refused(tmp_path: Path) -> None:
+    """English, of which one line in a thousand has an accent: too few to count, were the others of another encoding."""
+    rare = [b"caf\xe9\n" if number % 1000 == 999 else b"fine\n" for number in range(20_000)]
+    refused(tmp_path, plain(tmp_path, b"".join(rare), b"x\n" * 20_000), said=r"x\.en: line 1000 is Latin-1")
+    mixed = [line if number % 100 else "café\n".encode() for number, line in enumerate(rare)]
+    assert extracted(tmp_path, plain(tmp_path, b"".join(mixed), b"x\n" * 20_000))[0][999] == "caf\ufffd"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_refused(tmp_path: Path, encoding: str) -> None:
+    text = ENGLISH if encoding == "utf-16" else "\ufeff" + ENGLISH
+    refused(tmp_path, plain(tmp_path, text.encode(encoding), b"x\n"), said=r"x\.en: line 1 is UTF-16")
 
 
 def test_unequal_sides(tmp_path: Path) -> None:
@@ -184,6 +206,12 @@ def test_members_that_are_no_files(tmp_path: Path, kind: bytes) -> None:
     refused(tmp_path, (tmp_path / "t.tar",) * 2, ("a.en", "a.fr"), said="a.en is not a regular file")
 
 
+@pytest.mark.parametrize("name", ["../a.en", "/a.en", "b/../a.en"])
+def test_members_outside_the_folder(tmp_path: Path, name: str) -> None:
+    archive = tar(tmp_path / "t.tar", {name: ENGLISH.encode(), "a.fr": FRENCH.encode()}, "w")
+    refused(tmp_path, (archive, archive), ("a.en", "a.fr"), said=r"t\.tar: no member a\.en")
+
+
 NOISE = "".join(f"line {number * number} and {number**3 % 977}\n" for number in range(20_000)).encode()
 
 
@@ -221,6 +249,17 @@ def test_tar_without_members_and_members_without_tar(tmp_path: Path) -> None:
 
 def test_absent_archive(tmp_path: Path) -> None:
     refused(tmp_path, (tmp_path / "no.tgz", tmp_path / "no.tgz"), ("a", "b"), said=r"no\.tgz: No such file")
+
+
+def test_full_disk_in_the_middle(tmp_path: Path, small_disk: SmallDisk) -> None:
+    archives = plain(tmp_path, b"a\n" * 20_000, "é\n".encode() * 20_000)
+    outputs = small_disk.folder / "c.en", small_disk.folder / "c.fr"
+    small_disk.limit(50_000)
+    with pytest.raises(UserError, match=r"c\.fr: no space left; nothing was changed, free some and repeat"):
+        extract("c", archives, ("", ""), outputs)
+    assert list(small_disk.folder.iterdir()) == []
+    small_disk.free()
+    assert extract("c", archives, ("", ""), outputs) == 20_000
 
 
 def test_earlier_outputs_survive_a_failure(tmp_path: Path) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import json
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,25 +16,35 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora import fetch as fetching
-from nmt.corpora.fetch import fetch, location
+from nmt.corpora import transfer
+from nmt.corpora.fetch import fetch, locations
+from nmt.corpora.lock import Fingerprint, read_lock
+from nmt.corpora.registry import COLUMNS, Archive
 from nmt.files import UserError
+from tests.conftest import SmallDisk
 
+ROOT = Path(__file__).parents[2]
 CONTENT = bytes(range(256)) * 20_000  # 5 MB, several blocks
-SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
-MD5 = "md5:" + hashlib.md5(CONTENT).hexdigest()
+OTHER = CONTENT[::-1]
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+MD5 = hashlib.md5(CONTENT).hexdigest()
+PAUSES = (0.01, 0.02)
 
 
 class Server(ThreadingHTTPServer):
-    """Answers as its `script` says, one entry a request, the last one for ever; keeps the requests' ranges."""
+    """Answers as its `script` says, one entry a request, the last one for ever; keeps what was asked for."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.script: list[Callable[[Handler], None]] = [whole]
+        self.content = CONTENT
+        self.versions = {"ETag": '"one"'}
         self.ranges: list[str | None] = []
+        self.versions_asked: list[str | None] = []
         self.paths: list[str] = []
+        self.stop = threading.Event()
 
     @property
     def address(self) -> str:
@@ -41,6 +56,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.ranges.append(self.headers.get("Range"))
+        self.server.versions_asked.append(self.headers.get("If-Range"))
         self.server.paths.append(self.path)
         script = self.server.script
         (script.pop(0) if len(script) > 1 else script[0])(self)
@@ -52,24 +68,40 @@ class Handler(BaseHTTPRequestHandler):
 def answer(handler: Handler, status: int, content: bytes, **headers: str) -> None:
     handler.send_response(status)
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    for name, value in ({"Content-Length": str(len(content)), "ETag": '"one"'} | given).items():
+    for name, value in ({"Content-Length": str(len(content))} | handler.server.versions | given).items():
         handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(content)
 
 
 def whole(handler: Handler) -> None:
-    answer(handler, 200, CONTENT)
+    answer(handler, 200, handler.server.content)
 
 
 def truncated(handler: Handler) -> None:
-    answer(handler, 200, CONTENT[:3_000_000], Content_Length=str(len(CONTENT)))
+    content = handler.server.content
+    answer(handler, 200, content[:3_000_000], Content_Length=str(len(content)))
+
+
+def stalled(handler: Handler) -> None:
+    truncated(handler)
+    handler.server.stop.wait(20.0)
+
+
+def silent(handler: Handler) -> None:
+    handler.server.stop.wait(20.0)
 
 
 def rest(handler: Handler) -> None:
+    content = handler.server.content
     start = int(str(handler.headers["Range"]).removeprefix("bytes=").removesuffix("-"))
-    part = CONTENT[start:]
-    answer(handler, 206, part, Content_Range=f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
+    answer(handler, 206, content[start:], Content_Range=f"bytes {start}-{len(content) - 1}/{len(content)}")
+
+
+def careful(handler: Handler) -> None:
+    """As a server does that heeds ranges and If-Range."""
+    current = handler.headers.get("If-Range") in handler.server.versions.values()
+    (rest if handler.headers.get("Range") and current else whole)(handler)
 
 
 def wrong_part(handler: Handler) -> None:
@@ -80,116 +112,310 @@ def failing(status: int) -> Callable[[Handler], None]:
     return lambda handler: answer(handler, status, b"no")
 
 
-def silent(handler: Handler) -> None:
-    threading.Event().wait(1.0)
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(fetching, "PAUSES", (0.01, 0.02))
-    monkeypatch.setattr(fetching, "TIMEOUT", 0.3)
+    monkeypatch.setattr(transfer, "TIMEOUT", 0.3)
     monkeypatch.setenv("no_proxy", "*")
     with Server() as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.02,))
         thread.start()
         yield running
+        running.stop.set()
         running.shutdown()
         thread.join()
 
 
-def nothing_left(folder: Path) -> bool:
-    return not folder.exists() or not any(folder.iterdir())
+def get(address: str, output: Path, *mirrors: str, lock: Path | None = None, mirror: str = "", **facts: object) -> None:
+    archive = Archive(address, mirrors, **facts)  # type: ignore[arg-type]
+    fetch(archive, output, mirror=mirror, lock=lock, pauses=PAUSES)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 def test_whole_file(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fetch(f"{server.address}/a/x.tgz", tmp_path / "new" / "x.tgz", digest=SHA256)
+    get(f"{server.address}/a/x.tgz", tmp_path / "new" / "x.tgz", sha256=SHA256)
     assert (tmp_path / "new" / "x.tgz").read_bytes() == CONTENT
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["x.tgz"]
-    assert "fetch x.tgz: 5.1 MB" in capsys.readouterr().err
+    assert names(tmp_path / "new") == ["x.tgz"]
+    assert "fetch a/x.tgz: 5.1 MB" in capsys.readouterr().err
 
 
 def test_resumes_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.script = [truncated, rest]
-    fetch(f"{server.address}/x", tmp_path / "x", digest=MD5)
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert server.ranges == [None, "bytes=3000000-"]
+    assert server.versions_asked == [None, '"one"']
 
 
 def test_server_that_ignores_ranges(server: Server, tmp_path: Path) -> None:
     server.script = [truncated, whole]
-    fetch(f"{server.address}/x", tmp_path / "x", digest=SHA256)
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert (tmp_path / "x").read_bytes() == CONTENT
 
 
 def test_server_that_sends_another_part(server: Server, tmp_path: Path) -> None:
     server.script = [truncated, wrong_part, whole]
-    fetch(f"{server.address}/x", tmp_path / "x", digest=SHA256)
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert (tmp_path / "x").read_bytes() == CONTENT
 
 
 def test_range_refused(server: Server, tmp_path: Path) -> None:
     server.script = [truncated, failing(416), whole]
-    fetch(f"{server.address}/x", tmp_path / "x", digest=SHA256)
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert server.ranges == [None, "bytes=3000000-", None]
+
+
+def test_server_that_names_no_version(server: Server, tmp_path: Path) -> None:
+    server.versions = {}
+    server.script = [truncated, whole]
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert server.ranges == [None, None]
 
 
 def test_truncated_for_ever(server: Server, tmp_path: Path) -> None:
     server.script = [truncated]
-    out = tmp_path / "out"
-    with pytest.raises(UserError, match=f"expected {len(CONTENT)} bytes, got 3000000"):
-        fetch(f"{server.address}/x", out / "x")
-    assert nothing_left(out)
+    with pytest.raises(UserError, match=f"expected {len(CONTENT)} bytes, got 3000000 after 3 tries"):
+        get(f"{server.address}/x", tmp_path / "x")
+    assert names(tmp_path) == [".x.partial", ".x.partial.json"]
+
+
+def test_redirected(server: Server, tmp_path: Path) -> None:
+    def elsewhere(handler: Handler) -> None:
+        answer(handler, 302, b"", Location="/y")
+
+    server.script = [elsewhere, truncated, elsewhere, rest]
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert server.paths == ["/x", "/y", "/x", "/y"]
+    assert server.ranges[-1] == "bytes=3000000-"
+
+
+def broken_off(server: Server, output: Path) -> None:
+    """A run that leaves 3 MB of the file."""
+    server.script = [truncated]
+    with pytest.raises(UserError, match="got 3000000"):
+        get(f"{server.address}/x", output)
+    server.script = [careful]
+    server.ranges.clear()
+
+
+@pytest.mark.parametrize("version", [{"ETag": '"one"'}, {"Last-Modified": "Fri, 24 May 2013 10:00:00 GMT"}])
+def test_a_later_run_goes_on(server: Server, tmp_path: Path, version: dict[str, str]) -> None:
+    server.versions = version
+    broken_off(server, tmp_path / "x")
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert names(tmp_path) == ["x"]
+    assert server.ranges == ["bytes=3000000-"]
+    assert server.versions_asked[-1] in version.values()
+
+
+def test_a_later_run_after_a_kill_goes_on(server: Server, tmp_path: Path) -> None:
+    row = dict.fromkeys(COLUMNS, "") | {"name": "toy", "role": "train", "pairs": "1"}
+    row |= {"source_address": f"{server.address}/a/x", "target_address": f"{server.address}/a/x"}
+    row |= {"source_member": "s", "target_member": "t"}
+    (tmp_path / "r.tsv").write_text("\n".join("\t".join(line) for line in (COLUMNS, row.values())) + "\n")
+    words = [
+        "fetch",
+        "--registry",
+        str(tmp_path / "r.tsv"),
+        "--archive",
+        "a/x",
+        "--output",
+        str(tmp_path / "out" / "x"),
+    ]
+    words += ["--lock", str(tmp_path / "r.lock.tsv")]
+    partial = tmp_path / "out" / ".x.partial"
+    server.script = [stalled]
+    with subprocess.Popen([sys.executable, "-m", "nmt", *words], cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 20
+        while (not partial.exists() or partial.stat().st_size < 2_000_000) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+    received = partial.stat().st_size
+    assert 2_000_000 <= received < len(CONTENT)
+    server.script = [careful]
+    assert main(words) == 0
+    assert server.ranges[-1] == f"bytes={received}-"
+    assert (tmp_path / "out" / "x").read_bytes() == CONTENT
+    assert names(tmp_path / "out") == ["x"]
+    assert read_lock(tmp_path / "r.lock.tsv") == {"a/x": Fingerprint(len(CONTENT), SHA256)}
+
+
+def test_a_file_that_changed_between_runs_is_not_glued(server: Server, tmp_path: Path) -> None:
+    broken_off(server, tmp_path / "x")
+    server.content, server.versions = OTHER, {"ETag": '"two"'}
+    get(f"{server.address}/x", tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == OTHER
+
+
+def test_a_changed_file_of_a_server_that_does_not_compare_versions_is_not_glued(server: Server, tmp_path: Path) -> None:
+    broken_off(server, tmp_path / "x")
+    server.content, server.versions = OTHER, {"ETag": '"two"'}
+    server.script = [rest, whole]
+    get(f"{server.address}/x", tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == OTHER
+
+
+def test_all_of_it_was_there_but_the_name(server: Server, tmp_path: Path) -> None:
+    (tmp_path / ".x.partial").write_bytes(CONTENT)
+    note = {"address": f"{server.address}/x", "version": '"one"', "bytes": len(CONTENT)}
+    (tmp_path / ".x.partial.json").write_text(json.dumps(note))
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert names(tmp_path) == ["x"]
+    assert server.paths == []
+
+
+@pytest.mark.parametrize("note", ["", "{", "[]", '{"address": 1}'])
+def test_a_part_of_unknown_origin_is_dropped(server: Server, tmp_path: Path, note: str) -> None:
+    (tmp_path / ".x.partial").write_bytes(b"x" * 1000)
+    (tmp_path / ".x.partial.json").write_text(note)
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert names(tmp_path) == ["x"]
+
+
+def test_two_at_once(server: Server, tmp_path: Path) -> None:
+    with open(tmp_path / ".x.partial", "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(UserError, match=r"x\.partial: another process is fetching it"):
+            get(f"{server.address}/x", tmp_path / "x")
 
 
 def test_passing_failures_are_tried_again(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.script = [failing(500), failing(503), whole]
-    fetch(f"{server.address}/x", tmp_path / "x")
+    get(f"{server.address}/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == CONTENT
-    assert capsys.readouterr().err.count("trying again") == 2
+    said = capsys.readouterr().err
+    assert ["trying again in 0.01 s" in said, "trying again in 0.02 s" in said] == [True, True]
 
 
-def test_timeout_is_tried_again(server: Server, tmp_path: Path) -> None:
-    server.script = [silent, whole]
-    fetch(f"{server.address}/x", tmp_path / "x")
+@pytest.mark.parametrize("stall", [silent, stalled])
+def test_stalls_are_tried_again(server: Server, tmp_path: Path, stall: Callable[[Handler], None]) -> None:
+    server.script = [stall, careful]
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert (tmp_path / "x").read_bytes() == CONTENT
 
 
 def test_lasting_failures(server: Server, tmp_path: Path) -> None:
     server.script = [failing(500)]
     with pytest.raises(UserError, match=r"answers 500 .* after 3 tries"):
-        fetch(f"{server.address}/x", tmp_path / "out" / "x")
+        get(f"{server.address}/x", tmp_path / "x")
     server.paths.clear()
     server.script = [failing(404)]
     with pytest.raises(UserError, match=r"/x: the server answers 404 .*`mirror`"):
-        fetch(f"{server.address}/x", tmp_path / "out" / "x")
+        get(f"{server.address}/x", tmp_path / "x")
     assert server.paths == ["/x"]
-    assert nothing_left(tmp_path / "out")
+    assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("digest", ["md5:" + "0" * 32, "sha256:" + "0" * 64])
-def test_wrong_hash_keeps_what_was_there(server: Server, tmp_path: Path, digest: str) -> None:
+@pytest.mark.parametrize("fault", [failing(404), failing(500), truncated, silent])
+def test_the_next_mirror_is_tried(
+    server: Server, tmp_path: Path, fault: Callable[[Handler], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = [lambda handler: (fault if handler.path == "/first" else careful)(handler)]
+    get(f"{server.address}/first", tmp_path / "x", f"{server.address}/other/name", sha256=SHA256)
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert server.paths[-1] == "/other/name"
+    assert server.ranges[-1] is None
+    assert f"going on with {server.address}/other/name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("facts", [{"sha256": SHA256}, {"published": f"md5:{MD5}"}, {"bytes": len(CONTENT)}])
+def test_wrong_bytes_send_to_the_next_mirror(server: Server, tmp_path: Path, facts: dict[str, object]) -> None:
+    page = b"<html>log in first</html>"
+    server.script = [lambda handler: answer(handler, 200, page) if handler.path == "/first" else whole(handler)]
+    get(f"{server.address}/first", tmp_path / "x", f"{server.address}/second", **facts)
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    with pytest.raises(UserError, match=r"/first: expected .*; nothing was kept|/first: expected \d+ bytes"):
+        get(f"{server.address}/first", tmp_path / "y", **facts)
+    assert names(tmp_path) == ["x"]
+
+
+def test_every_address_that_failed_is_named_in_one_line(server: Server, tmp_path: Path) -> None:
+    server.script = [failing(404), failing(403)]
+    with pytest.raises(UserError) as caught:
+        get(f"{server.address}/a", tmp_path / "x", f"{server.address}/b")
+    said = str(caught.value)
+    assert "/a: the server answers 404" in said
+    assert "/b: the server answers 403" in said
+    assert "\n" not in said
+
+
+def test_the_address_that_has_sent_a_part_comes_first(server: Server, tmp_path: Path) -> None:
+    broken_off(server, tmp_path / "x")
+    get(f"{server.address}/main", tmp_path / "x", f"{server.address}/x", sha256=SHA256)
+    assert server.ranges == ["bytes=3000000-"]
+    assert server.paths[-1] == "/x"
+
+
+@pytest.mark.parametrize("facts", [{"published": "md5:" + "0" * 32}, {"sha256": "0" * 64}])
+def test_wrong_hash_keeps_what_was_there(server: Server, tmp_path: Path, facts: dict[str, object]) -> None:
     (tmp_path / "x").write_bytes(b"before")
-    got = MD5 if digest.startswith("md5") else SHA256
-    with pytest.raises(UserError, match=f"expected {digest}, got {got}"):
-        fetch(f"{server.address}/x", tmp_path / "x", digest=digest)
+    with pytest.raises(UserError, match=r"expected (md5|sha256):0+.*, got (md5|sha256):.*nothing was kept"):
+        get(f"{server.address}/x", tmp_path / "x", **facts)
     assert (tmp_path / "x").read_bytes() == b"before"
-    assert len(list(tmp_path.iterdir())) == 1
+    assert names(tmp_path) == ["x"]
+
+
+def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path: Path) -> None:
+    lock = tmp_path / "corpora.lock.tsv"
+    get(f"{server.address}/b/x", tmp_path / "x", lock=lock)
+    get(f"{server.address}/a/x", tmp_path / "y", lock=lock)
+    get(f"{server.address}/c/x", tmp_path / "z", lock=lock, sha256=SHA256)  # the registry has it
+    row = f"{len(CONTENT)}\t{SHA256}"
+    assert lock.read_text() == f"archive\tbytes\tsha256\na/x\t{row}\nb/x\t{row}\n"
+    server.content = OTHER
+    with pytest.raises(UserError, match=rf"as first fetched, got .*remove its line from .*{lock.name}"):
+        get(f"{server.address}/b/x", tmp_path / "x", lock=lock)
+    with pytest.raises(UserError, match="as first fetched"):
+        get("https://host.invalid/b/x", tmp_path / "x", mirror=server.address, lock=lock)
+    assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+def test_a_mirror_that_differs_from_what_is_published(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The user answers for `mirror`: its copy is taken, the difference said, the hash recorded."""
+    (tmp_path / "mirror" / "b").mkdir(parents=True)
+    (tmp_path / "mirror" / "b" / "x").write_bytes(CONTENT)
+    for mirror in (server.address, str(tmp_path / "mirror")):
+        get("https://host/b/x", tmp_path / "x", mirror=mirror, lock=tmp_path / "lock", bytes=3)
+        assert "b/x: expected 3 bytes as published, got 5120000; taken" in capsys.readouterr().err
+        get("https://host/b/x", tmp_path / "x", mirror=mirror, published="sha256:" + "0" * 64)
+        assert "b/x: expected sha256:0000" in capsys.readouterr().err
+    assert list(read_lock(tmp_path / "lock")) == ["b/x"]
 
 
 def test_no_network_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    address = "https://host.invalid/wmt13/test.tgz"
-    assert main(["fetch", "--address", address, "--output", str(tmp_path / "out" / "x")]) == 1
+    registry = tmp_path / "corpora.tsv"
+    row = dict.fromkeys(COLUMNS, "") | {"name": "a", "role": "test", "source_member": "a", "target_member": "b"}
+    row |= dict.fromkeys(("source_address", "target_address"), "https://host.invalid/wmt13/test.tgz")
+    registry.write_text("\n".join("\t".join(line) for line in (COLUMNS, row.values())) + "\n")
+    words = ["fetch", "--registry", str(registry), "--output", str(tmp_path / "out" / "x"), "--archive"]
+    assert main([*words, "wmt13/test.tgz"]) == 1
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
-    assert address in said[0]
+    assert "https://host.invalid/wmt13/test.tgz" in said[0]
     assert "`mirror`" in said[0]
-    assert nothing_left(tmp_path / "out")
+    assert names(tmp_path / "out") == []
+    assert main([*words, "wmt13/tets.tgz"]) == 1
+    assert "unknown archive wmt13/tets.tgz; the nearest is wmt13/test.tgz" in capsys.readouterr().err
 
 
 def test_refused_connection(server: Server, tmp_path: Path) -> None:
-    server.server_close()
+    """It is waited for where the transfer had begun, and not where the server was never there."""
+
+    def breaks_down(handler: Handler) -> None:
+        handler.server.server_close()
+        truncated(handler)
+
+    server.script = [breaks_down]
+    with pytest.raises(UserError, match=r"no answer \(Connection refused\) after 3 tries"):
+        get(f"{server.address}/x", tmp_path / "x")
+    assert names(tmp_path) == [".x.partial", ".x.partial.json"]
     with pytest.raises(UserError, match=r"cannot be reached .*`mirror`"):
-        fetch(f"{server.address}/x", tmp_path / "x")
+        get(f"{server.address}/x", tmp_path / "x")
 
 
 def test_mirrors(server: Server, tmp_path: Path) -> None:
@@ -198,29 +424,30 @@ def test_mirrors(server: Server, tmp_path: Path) -> None:
     (folder / "wmt 13").mkdir(parents=True)
     (folder / "wmt 13" / "test 1.tgz").write_bytes(CONTENT)
     for mirror in (str(folder), folder.as_uri(), folder.as_uri() + "/"):
-        fetch(address, tmp_path / "x", mirror=mirror, digest=SHA256)
+        get(address, tmp_path / "x", mirror=mirror, sha256=SHA256)
         assert (tmp_path / "x").read_bytes() == CONTENT
         (tmp_path / "x").unlink()
-    fetch(address, tmp_path / "x", mirror=server.address + "/copy/", digest=SHA256)
+    get(address, tmp_path / "x", "https://host.invalid/never", mirror=server.address + "/copy/", sha256=SHA256)
     assert server.paths == ["/copy/wmt%2013/test%201.tgz"]
-    assert location("en-fr/a.xz", "https://host/m") == "https://host/m/en-fr/a.xz"
-    assert location((folder / "x").as_uri()) == folder / "x"
+    assert locations(Archive("en-fr/a.xz"), "https://host/m") == ["https://host/m/en-fr/a.xz"]
+    assert locations(Archive((folder / "x").as_uri())) == [folder / "x"]
+    assert locations(Archive("en-fr/a.xz", ("https://host/m.xz",))) == ["https://host/m.xz"]
 
 
 def test_mirror_without_the_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"a/b\.tgz: No such file.*`mirror`"):
-        fetch("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
+        get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
     (tmp_path / "a" / "b.tgz").mkdir(parents=True)
     with pytest.raises(UserError, match="directory"):
-        fetch("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
-    assert nothing_left(tmp_path / "out")
+        get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
+    assert names(tmp_path / "out") == []
 
 
 def test_wrong_hash_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "x.tgz").write_bytes(CONTENT[:-1])
-    with pytest.raises(UserError, match=f"expected {SHA256}, got sha256:"):
-        fetch("https://host/x.tgz", tmp_path / "out" / "x", mirror=str(tmp_path), digest=SHA256)
-    assert nothing_left(tmp_path / "out")
+    with pytest.raises(UserError, match=f"expected sha256:{SHA256}, got sha256:"):
+        get("https://host/x.tgz", tmp_path / "out" / "x", mirror=str(tmp_path), sha256=SHA256)
+    assert names(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize(
@@ -234,9 +461,31 @@ def test_wrong_hash_in_a_folder(tmp_path: Path) -> None:
 )
 def test_places_that_cannot_be_read(tmp_path: Path, address: str, mirror: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        fetch(address, tmp_path / "x", mirror=mirror)
+        get(address, tmp_path / "x", mirror=mirror)
 
 
-def test_unreadable_hash(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--hash"):
-        fetch("https://host/a", tmp_path / "x", digest="md5:12")
+def test_full_disk_in_the_middle_of_a_transfer(server: Server, tmp_path: Path, small_disk: SmallDisk) -> None:
+    output = small_disk.folder / "x"
+    server.script = [careful]
+    small_disk.limit(2_000_000)
+    with pytest.raises(UserError, match=r"/x: no space left; what has arrived is kept, free some and repeat"):
+        get(f"{server.address}/x", output, sha256=SHA256)
+    assert not output.exists()
+    received = (small_disk.folder / ".x.partial").stat().st_size
+    assert received > 1_000_000
+    small_disk.free()
+    get(f"{server.address}/x", output, sha256=SHA256)
+    assert output.read_bytes() == CONTENT
+    assert server.ranges == [None, f"bytes={received}-"]
+
+
+def test_full_disk_in_the_middle_of_a_copy(tmp_path: Path, small_disk: SmallDisk) -> None:
+    (tmp_path / "x").write_bytes(CONTENT)
+    output = small_disk.folder / "x"
+    small_disk.limit(2_000_000)
+    with pytest.raises(UserError, match=r"/x: no space left, free some and repeat"):
+        get("x", output, mirror=str(tmp_path))
+    assert names(small_disk.folder) == []
+    small_disk.free()
+    get("x", output, mirror=str(tmp_path), sha256=SHA256)
+    assert output.read_bytes() == CONTENT

@@ -15,7 +15,7 @@ import pytest
 
 from nmt.corpora import mirror
 from nmt.corpora.inflection import count_words
-from nmt.corpora.registry import archive_path, read_registry
+from nmt.corpora.registry import Archive, read_registry
 from nmt.files import UserError
 
 REGISTRY = Path(__file__).parents[2] / "data" / "demo.tsv"
@@ -29,10 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-def member(folder: Path, address: str, name: str) -> list[str]:
+def member(folder: Path, archive: Archive, name: str) -> list[str]:
     """Lines of a member; the text of its segments when it is SGML."""
-    with tarfile.open(folder / archive_path(address)) as archive:
-        file = archive.extractfile(name)
+    with tarfile.open(folder / archive.path) as tar:
+        file = tar.extractfile(name)
         assert file is not None
         data = file.read()
     text = (gzip.decompress(data) if name.endswith(".gz") else data).decode()
@@ -44,7 +44,7 @@ def member(folder: Path, address: str, name: str) -> list[str]:
 
 def sides(folder: Path, name: str) -> tuple[list[str], list[str]]:
     corpus = read_registry(REGISTRY)[name]
-    english, french = (member(folder, *place) for place in zip(corpus.addresses, corpus.members, strict=True))
+    english, french = (member(folder, *place) for place in zip(corpus.archives, corpus.members, strict=True))
     return english, french
 
 

@@ -6,22 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpora.registry import COLUMNS, archive_path, read_registry
+from nmt.corpora.registry import COLUMNS, Archive, archive_path, read_archives, read_registry
 from nmt.files import UserError
 
 DATA = Path(__file__).parents[2] / "data"
 MD5 = "md5:" + "0" * 32
-SHA256 = "sha256:" + "a" * 64
+SHA256 = "a" * 64
 ROW = {
     "name": "toy",
     "role": "train",
     "source_address": "https://host/a/toy.tgz",
     "target_address": "https://host/a/toy.tgz",
+    "mirrors": "https://other/toy.tgz http://third/toy.tgz?download=1",
+    "bytes": "1234",
+    "sha256": SHA256,
+    "published": MD5,
     "source_member": "toy.en",
     "target_member": "toy.fr",
-    "hash": MD5,
     "pairs": "12",
+    "words": "345",
 }
+TWO = ROW | {"source_address": "x/a.en.xz", "target_address": "x/a.fr.xz", "source_member": "", "target_member": ""}
 
 
 def written(tmp_path: Path, *rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> Path:
@@ -33,21 +38,25 @@ def written(tmp_path: Path, *rows: dict[str, str], columns: tuple[str, ...] = CO
 
 def test_reads_a_row(tmp_path: Path) -> None:
     corpus = read_registry(written(tmp_path, ROW))["toy"]
-    assert (corpus.role, corpus.pairs) == ("train", 12)
-    assert corpus.archives == ("a/toy.tgz", "a/toy.tgz")
+    assert (corpus.role, corpus.pairs, corpus.words) == ("train", 12, 345)
+    mirrors = ("https://other/toy.tgz", "http://third/toy.tgz?download=1")
+    archive = Archive("https://host/a/toy.tgz", mirrors, 1234, SHA256, MD5)
+    assert corpus.archives == (archive, archive)
     assert corpus.members == ("toy.en", "toy.fr")
-    assert corpus.hashes == (MD5, MD5)
+    assert read_archives(written(tmp_path, ROW)) == {"a/toy.tgz": archive}
 
 
 def test_empty_fields_and_two_addresses(tmp_path: Path) -> None:
-    two = ROW | {"source_address": "x/a.en.xz", "target_address": "x/a.fr.xz", "source_member": ""}
-    two |= {"target_member": "", "pairs": "", "hash": ""}
-    hashed = two | {"name": "other", "hash": f"{MD5},{SHA256}"}
-    corpora = read_registry(written(tmp_path, two, hashed))
-    assert corpora["toy"].hashes == ("", "")
-    assert corpora["toy"].pairs is None
-    assert corpora["toy"].members == ("", "")
-    assert corpora["other"].hashes == (MD5, SHA256)
+    empty = TWO | dict.fromkeys(("mirrors", "bytes", "sha256", "published", "pairs", "words"), "")
+    full = TWO | {"name": "other", "source_address": "y/a.xz", "target_address": "y/b.xz", "bytes": "1,2"}
+    full |= {"mirrors": "https://m/a https://n/a,https://m/b", "sha256": f",{SHA256}", "published": f"{MD5},"}
+    corpora = read_registry(written(tmp_path, empty, full))
+    assert corpora["toy"].archives == (Archive("x/a.en.xz"), Archive("x/a.fr.xz"))
+    assert (corpora["toy"].pairs, corpora["toy"].words, corpora["toy"].members) == (None, None, ("", ""))
+    assert corpora["other"].archives == (
+        Archive("y/a.xz", ("https://m/a", "https://n/a"), 1, "", MD5),
+        Archive("y/b.xz", ("https://m/b",), 2, SHA256, ""),
+    )
 
 
 def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) -> None:
@@ -66,14 +75,24 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"pairs": "0"}, "pairs '0'"),
         ({"pairs": "-3"}, "pairs '-3'"),
         ({"pairs": "²"}, "pairs"),
-        ({"hash": "md5:123"}, "hash 'md5:123'"),
-        ({"hash": "0" * 32}, "hash"),
-        ({"hash": f"{MD5},{MD5},{MD5}"}, "one hash for each address"),
+        ({"words": "61 M"}, "words '61 M'"),
+        ({"bytes": "1.5"}, "bytes '1.5'"),
+        ({"bytes": "0"}, "bytes '0'"),
+        ({"sha256": f"sha256:{SHA256}"}, "sha256 'sha256:"),
+        ({"sha256": SHA256.upper()}, "sha256 'AAAA"),
+        ({"published": "md5:123"}, "published 'md5:123'"),
+        ({"published": "0" * 32}, "published '0000"),
+        ({"published": f"{MD5},{MD5},{MD5}"}, "published 'md5:"),
+        ({"mirrors": "other/toy.tgz"}, "mirrors 'other/toy.tgz'"),
+        ({"mirrors": "https://other"}, "address 'https://other'"),
+        ({"mirrors": "https://[other/toy.tgz"}, "address 'https://[other/toy.tgz'"),
         ({"source_address": ""}, "address ''"),
         ({"source_address": "https://host"}, "address 'https://host'"),
         ({"source_address": "../up.tgz"}, "address '../up.tgz'"),
         ({"target_member": "toy.en"}, "same file"),
-        ({"target_address": "https://host/b.tgz"}, "one hash for each address"),
+        ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
+        ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
+        ({"target_address": "https://host/b.tgz"}, "give one for each address"),
     ],
 )
 def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
@@ -88,16 +107,18 @@ def test_name_twice(tmp_path: Path) -> None:
         read_registry(written(tmp_path, ROW, ROW))
 
 
-def test_one_archive_with_two_hashes(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="another hash"):
-        read_registry(written(tmp_path, ROW, ROW | {"name": "b", "hash": SHA256}))
+def test_one_archive_described_twice(tmp_path: Path) -> None:
+    assert len(read_registry(written(tmp_path, ROW, ROW | {"name": "b", "source_member": "b.en"}))) == 2
+    for change in ({"published": ""}, {"bytes": "1"}, {"mirrors": ""}):
+        with pytest.raises(UserError, match=r"line 3: a/toy\.tgz has another .* on an earlier line"):
+            read_registry(written(tmp_path, ROW, ROW | {"name": "b"} | change))
 
 
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ((*COLUMNS[:-1], "pair"), "unknown column 'pair'; did you mean 'pairs'"),
-        (COLUMNS[:-1], "missing column pairs"),
+        ((*COLUMNS[:-1], "word"), "unknown column 'word'; did you mean 'words'"),
+        (COLUMNS[:-1], "missing column words"),
         ((*COLUMNS, "name"), "twice"),
     ],
 )
@@ -109,7 +130,7 @@ def test_wrong_header(tmp_path: Path, columns: tuple[str, ...], said: str) -> No
 def test_fields_missing_from_a_row(tmp_path: Path) -> None:
     path = written(tmp_path, ROW)
     path.write_text(path.read_text() + "short\ttrain\n")
-    with pytest.raises(UserError, match="line 3: 2 fields where the header has 8"):
+    with pytest.raises(UserError, match="line 3: 2 fields where the header has 12"):
         read_registry(path)
 
 
@@ -130,11 +151,26 @@ def test_archive_path() -> None:
             archive_path(wrong)
 
 
-def test_the_committed_registries_are_readable() -> None:
+def test_the_papers_registry() -> None:
     paper = read_registry(DATA / "corpora.tsv")
-    assert [corpus.role for corpus in paper.values()].count("train") == 5
-    assert paper["newstest2014"].archives[0] == "wmt14/test-full.tgz"
+    training = {name: corpus for name, corpus in paper.items() if corpus.role == "train"}
+    words = {"europarl-v7": 61, "news-commentary-v9": 5.5, "un": 421, "commoncrawl": 90, "giga-fren": 780}  # millions
+    assert {name: (corpus.words or 0) / 1e6 for name, corpus in training.items()} == words
+    assert sum(corpus.pairs or 0 for corpus in training.values()) == 40_842_333
+    for corpus in paper.values():
+        assert corpus.archives[0] == corpus.archives[1]
+        assert corpus.archives[0].mirrors
+        assert corpus.archives[0].published
+        assert corpus.pairs
+    assert sum(corpus.archives[0].bytes or 0 for corpus in training.values()) == 6_617_099_128
+    assert paper["newstest2014"].archives[0].path == "wmt14/test-full.tgz"
     assert paper["newstest2014"].pairs == 3003
+
+
+def test_the_other_registries() -> None:
+    paper, demonstration = read_registry(DATA / "corpora.tsv"), read_registry(DATA / "demo.tsv")
+    places = [[(c.archives[0].address, c.members) for c in corpora.values()] for corpora in (paper, demonstration)]
+    assert places[0] == places[1]
     open_corpora = read_registry(DATA / "open.tsv")
     assert {"train", "in_domain", "development", "test"} == {corpus.role for corpus in open_corpora.values()}
-    assert all(corpus.hashes[0].startswith("sha256:") for corpus in open_corpora.values())
+    assert all(archive.sha256 and archive.bytes for corpus in open_corpora.values() for archive in corpus.archives)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from pathlib import Path
 
@@ -17,32 +16,22 @@ from nmt.files import UserError
 TEXT = "b a c\na  b\n\nb d\u2028d\x0ce UNK <eos>\n"
 
 
-def shortlist_of(folder: Path, text: str | bytes, size: int) -> tuple[int, Path, Path]:
-    source, output, coverage = folder / "text.en", folder / "en.tsv", folder / "coverage.csv"
+def shortlist_of(folder: Path, text: str | bytes, size: int) -> tuple[int, Path]:
+    source, output = folder / "text.en", folder / "en.tsv"
     source.write_bytes(text.encode() if isinstance(text, str) else text)
-    words = ["--input", source, "--size", size, "--output", output, "--coverage", coverage]
-    return main(["shortlist", *map(str, words)]), output, coverage
+    words = ["--input", source, "--size", size, "--output", output]
+    return main(["shortlist", *map(str, words)]), output
 
 
 def test_words_stand_by_falling_count_then_alphabetically(tmp_path: Path) -> None:
-    code, output, coverage = shortlist_of(tmp_path, TEXT, 4)
+    code, output = shortlist_of(tmp_path, TEXT, 4)
     assert code == 0
     # 9 tokens: b 3, a 2, c, "d d e" with its odd white space is one word, UNK and <eos> are never words
     assert output.read_bytes() == b"<eos>\t4\n<unk>\t3\nb\t3\na\t2\nc\t1\n"
-    with open(coverage, newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert row == {
-        "language": "en",
-        "size": "4",
-        "tokens": "9",
-        "types": "6",
-        "covered_tokens": "6",
-        "coverage_percent": "66.67",
-    }
 
 
 def test_ids_and_words(tmp_path: Path) -> None:
-    _, output, _ = shortlist_of(tmp_path, TEXT, 4)
+    _, output = shortlist_of(tmp_path, TEXT, 4)
     shortlist = Shortlist.read(output)
     assert len(shortlist) == 5  # a size of 4 counts the unknown word, not the end of the sentence
     assert shortlist.ids(["b", "x", "a", "c", "UNK", "<eos>", "<unk>"]) == [2, UNK, 3, 4, UNK, UNK, UNK]
@@ -50,7 +39,7 @@ def test_ids_and_words(tmp_path: Path) -> None:
 
 
 def test_a_size_beyond_the_vocabulary_keeps_all_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, output, _ = shortlist_of(tmp_path, "b a\nb\n", 30000)
+    code, output = shortlist_of(tmp_path, "b a\nb\n", 30000)
     assert code == 0
     assert len(Shortlist.read(output)) == 4
     assert "only 2 words" in capsys.readouterr().err
@@ -72,7 +61,7 @@ def test_the_best_words_are_kept(sentences: list[list[str]], size: int) -> None:
 
 @pytest.mark.parametrize("size", [-1, 0, 1])
 def test_a_size_without_room_for_a_word(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
-    code, output, _ = shortlist_of(tmp_path, TEXT, size)
+    code, output = shortlist_of(tmp_path, TEXT, size)
     assert code == 1
     assert f"shortlist size {size}" in capsys.readouterr().err
     assert not output.exists()
@@ -80,15 +69,14 @@ def test_a_size_without_room_for_a_word(tmp_path: Path, size: int, capsys: pytes
 
 @pytest.mark.parametrize("text", [b"", b"\n \n", b"UNK\n"])
 def test_a_text_without_words(tmp_path: Path, text: bytes, capsys: pytest.CaptureFixture[str]) -> None:
-    code, output, coverage = shortlist_of(tmp_path, text, 10)
+    code, output = shortlist_of(tmp_path, text, 10)
     assert code == 1
     assert "text.en: holds no words" in capsys.readouterr().err
     assert not output.exists()
-    assert not coverage.exists()
 
 
 def test_text_that_is_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, output, _ = shortlist_of(tmp_path, b"a\n\xe9t\xe9\n", 10)
+    code, output = shortlist_of(tmp_path, b"a\n\xe9t\xe9\n", 10)
     assert code == 1
     assert "line 2 is not UTF-8" in capsys.readouterr().err
     assert not output.exists()

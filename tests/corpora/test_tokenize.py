@@ -1,9 +1,12 @@
-"""Tokenization: the words are those of sacremoses, whatever the line and however many processes."""
+"""Tokenization: the words are those of sacremoses, whatever the line and however many shards."""
 
 from __future__ import annotations
 
+import lzma
 import random
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,8 +16,11 @@ from sacremoses import MosesTokenizer
 
 from nmt.__main__ import main
 from nmt.corpora import tokenize as tokenizing
-from nmt.corpora.tokenize import Tokenizer, tokenize_file
-from nmt.files import UserError
+from nmt.corpora.tokenize import Shard, Tokenizer, tokenize_file
+from nmt.files import UserError, read_lines
+from tests.conftest import SmallDisk
+
+REAL = Path(__file__).parents[2] / "data" / "open" / "archives" / "en-fr"  # what the open run fetches
 
 LANGUAGES = ("en", "fr", "de")
 PLAIN = {language: MosesTokenizer(language) for language in LANGUAGES}
@@ -62,7 +68,7 @@ def test_equals_sacremoses_on_each_word_pair(language: str) -> None:
     rng = random.Random(1)
     for first in WORDS:
         for second in rng.sample(WORDS, 20):
-            for line in (first, f"{first} {second}", first + second):
+            for line in (first, f"{first} {second}", first + second, f"A {first} {second} b", f"A {first} 3"):
                 assert FAST[language].line(line) == expected(language, line), repr(line)
 
 
@@ -103,36 +109,101 @@ def test_a_line_of_a_hundred_thousand_words_takes_linear_time() -> None:
     assert len(words) > 150_000
 
 
-def test_processes_give_the_same_bytes_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizing, "BYTES_WORTH_A_POOL", 0)
-    monkeypatch.setattr(tokenizing, "LINES_PER_SHARD", 50)
-    made = [f"{number} {line}" for number, line in enumerate(lines(1234))]
-    (tmp_path / "in").write_text("".join(f"{line}\n" for line in made), encoding="utf-8", newline="\n")
-    tokenize_file("fr", tmp_path / "in", tmp_path / "one", threads=1)
-    tokenize_file("fr", tmp_path / "in", tmp_path / "two", threads=2)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert (tmp_path / "one").read_bytes().count(b"\n") == 1234
-    assert (tmp_path / "one").read_text(encoding="utf-8").split("\n")[:1234] == [expected("fr", line) for line in made]
+def test_strings_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizing, "STRINGS_KEPT", 5)
+    tokenizer = Tokenizer("fr")
+    for line in lines(200):
+        assert tokenizer.line(line) == expected("fr", line), repr(line)
+    assert len(tokenizer._pieces) <= 5
+    assert tokenizer.line("a" * 1000 + ".") == "a" * 1000 + " ."
+    assert max(map(len, tokenizer._pieces)) < 1000
 
 
-def test_an_error_in_parallel_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizing, "BYTES_WORTH_A_POOL", 0)
-    monkeypatch.setattr(tokenizing, "LINES_PER_SHARD", 5)
-    (tmp_path / "in").write_bytes(b"fine\n" * 100 + b"\xff\n")
-    with pytest.raises(UserError, match="line 101 is not UTF-8"):
-        tokenize_file("en", tmp_path / "in", tmp_path / "out" / "x", threads=2)
-    assert not any((tmp_path / "out").iterdir())
+def real_lines(language: str) -> Iterator[str]:
+    """Every fourteenth line of the open corpora."""
+    number = 0
+    for path in sorted(REAL.glob(f"*.{language}.xz")):
+        with lzma.open(path) as file:
+            for line in file:
+                number += 1
+                if number % 14 == 0:
+                    yield line.decode().removesuffix("\n")
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the open corpora are not there")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_equals_sacremoses_on_a_hundred_thousand_real_lines(language: str) -> None:
+    count = 0
+    for line in islice(real_lines(language), 100_000):
+        assert FAST[language].line(line) == expected(language, line), repr(line)
+        count += 1
+    assert count == 100_000
+
+
+@pytest.mark.parametrize("end", ["\n", "", "no newline at the end"])
+def test_shards_end_to_end_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    made = [*lines(300), "", "", "long " * 5000, *lines(20, seed=2)]
+    source = tmp_path / "in"
+    source.write_bytes(("\n".join(made) + end).encode())
+    tokenize_file("fr", source, tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    for number in (1, 2, 3):
+        tokenize_file("fr", source, tmp_path / f"{number}", Shard(number, 3, 123))
+    assert b"".join((tmp_path / f"{number}").read_bytes() for number in (1, 2, 3)) == whole
+    monkeypatch.setattr(tokenizing, "BLOCK", 100)
+    for shards, length in [(2, 300), (2, 1), (5, 64), (30, 20), (400, 1)]:
+        parts = [tokenizing.read_shard(source, Shard(number, shards, length)) for number in range(1, shards + 1)]
+        assert [line for part in parts for line in part] == list(read_lines(source))
+
+
+def test_a_shard_past_the_end_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"a\nb\n")
+    tokenize_file("fr", tmp_path / "in", tmp_path / "out", Shard(2, 3, 5))
+    assert (tmp_path / "out").read_bytes() == b""
+
+
+def test_a_fault_fails_its_shard_alone_and_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "giga.fr"
+    source.write_bytes(b"fine\n" * 150 + b"\xe9t\xe9\n" + b"fine\n" * 150)
+    for number in (1, 3):
+        tokenize_file("fr", source, tmp_path / "out" / f"{number}", Shard(number, 3, 100))
+    with pytest.raises(UserError, match=r"giga\.fr \(shard 2 of 3\): line 151 is not UTF-8"):
+        tokenize_file("fr", source, tmp_path / "out" / "2", Shard(2, 3, 100))
+    with pytest.raises(UserError, match=r"giga\.fr: line 151 is not UTF-8"):
+        tokenize_file("fr", source, tmp_path / "out" / "whole")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["1", "3"]
+
+
+def test_a_full_disk_is_one_line_and_no_text(
+    tmp_path: Path, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").write_text("Oui, monsieur.\n" * 20_000)
+    words = ["tokenize", "--language", "fr", "--input", str(tmp_path / "in")]
+    words += ["--output", str(small_disk.folder / "out")]
+    small_disk.limit(100_000)
+    assert main(words) == 1
+    assert capsys.readouterr().err.strip().split("\n") == [
+        f"nmt tokenize: {small_disk.folder / 'out'}: no space left; nothing was changed, free some and repeat"
+    ]
+    assert list(small_disk.folder.iterdir()) == []
+    small_disk.free()
+    assert main(words) == 0
+    assert (small_disk.folder / "out").read_text() == "Oui , monsieur .\n" * 20_000
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in").write_text("Oui, monsieur.\n")
     words = ["tokenize", "--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
-    assert main([*words, "--language", "fr", "--threads", "2"]) == 0
+    assert main([*words, "--language", "fr"]) == 0
     assert (tmp_path / "out").read_text() == "Oui , monsieur .\n"
     assert "tokenize in: 1 lines" in capsys.readouterr().err
     assert main([*words, "--language", "xx"]) == 0
     assert "no abbreviations" in capsys.readouterr().err
-    assert main([*words, "--language", "fr", "--threads", "0"]) == 1
+    assert main([*words, "--language", "fr", "--shard", "2", "2", "1"]) == 0
+    assert (tmp_path / "out").read_text() == ""
+    assert "tokenize in (shard 2 of 2): 0 lines" in capsys.readouterr().err
+    assert main([*words, "--language", "fr", "--shard", "3", "2", "1"]) == 1
+    assert "--shard 3 2 1: expected a number from 1 to SHARDS" in capsys.readouterr().err
     (tmp_path / "in").unlink()
     assert main([*words, "--language", "fr"]) == 1
     assert "no such file" in capsys.readouterr().err

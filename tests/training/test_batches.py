@@ -8,7 +8,7 @@ import torch
 
 from nmt.corpora.shortlist import EOS
 from nmt.files import UserError
-from nmt.training.batches import Batches, pad
+from nmt.training.batches import Batches, by_length, pad
 
 
 class Text:
@@ -35,6 +35,12 @@ def test_padding_is_after_the_end_of_sentence() -> None:
     assert ids.dtype == torch.int64
 
 
+def test_long_sentences_make_small_batches() -> None:
+    lengths = [3, 250, 100, 7, 100, 1000, 3]
+    assert list(by_length(lengths, 4)) == [[5], [1], [2, 4, 3, 0], [6]]
+    assert list(by_length([], 4)) == []
+
+
 def test_a_window_is_sorted_by_the_longer_side_and_goes_round_at_the_end() -> None:
     text = Text([9, 1, 5, 2, 3, 4, 7], [1, 8, 5, 2, 3, 6, 7])
     batches = Batches(text, maximum_length=50, size=2, window=2)
@@ -56,6 +62,19 @@ def test_every_batch_is_full_and_depends_on_its_number_alone() -> None:
     for number in range(20):
         assert len(one[number].source) == 8
     assert torch.equal(one[17].source, other[17].source)
+
+
+def test_four_bytes_a_pair_are_kept() -> None:
+    assert Batches(Text([5] * 1000, [5] * 1000), maximum_length=5, size=1, window=1).pairs.nbytes == 4000
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_pinned_batches_are_the_same() -> None:
+    batch = Batches(Text([2, 1, 3], [1, 4, 2]), maximum_length=5, size=3, window=1)[0]
+    pinned = batch.pinned()
+    assert all(part.is_pinned() for part in pinned)
+    for one, other in zip(pinned.to(torch.device("cuda")), batch, strict=True):
+        assert torch.equal(one.cpu(), other)
 
 
 def test_no_pair_within_the_limit_is_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,185 +14,258 @@ import torch
 from nmt.__main__ import main
 from nmt.files import UserError
 from nmt.model.network import load_model
+from nmt.model.translator import load_translator
 from nmt.training import train
-from nmt.training.checkpoint import read_checkpoint
+from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.optimizer import make_optimizer
+from tests.conftest import SmallDisk
 from tests.model.models import tiny_variant
+from tests.training.toy import arguments, records, weights
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A toy language: the target is the source turned round, in other words."""
-    folder = tmp_path_factory.mktemp("toy")
-    random = np.random.default_rng(5)
-    for name, count in (("train", 2000), ("development", 60)):
-        sentences = [random.choice(8, random.integers(1, 7)) for _ in range(count)]
-        for side, word, step in (("source", "s", 1), ("target", "t", -1)):
-            lines = [" ".join(f"{word}{i}" for i in sentence[::step]) for sentence in sentences]
-            (folder / f"{name}.{side}").write_text("".join(line + "\n" for line in lines))
-    for side in ("source", "target"):
-        text, shortlist = folder / f"train.{side}", folder / f"shortlist.{side}"
-        flags = ["--input", text, "--size", "9", "--output", shortlist, "--coverage", folder / "coverage.csv"]
-        assert main(["shortlist", *map(str, flags)]) == 0
-    texts = [folder / f"train.{side}" for side in ("source", "target")]
-    shortlists = [folder / f"shortlist.{side}" for side in ("source", "target")]
-    flags = ["--texts", *texts, "--shortlists", *shortlists, "--seed", "1", "--output", folder / "binarized"]
-    assert main(["binarize", *map(str, flags)]) == 0
-    return folder
-
-
-def arguments(data: Path, output: Path, **settings: Any) -> list[str]:
-    variant = tiny_variant(
-        **{"batch": 20, "window": 4, "updates": 30, "evaluate_every": 10, "device": "cpu", **settings}
-    )
-    sides = ("source", "target")
-    flags = ["--settings", variant.to_json(), "--data", data / "binarized", "--threads", 1]
-    flags += ["--development", *(data / f"development.{side}" for side in sides)]
-    flags += ["--shortlists", *(data / f"shortlist.{side}" for side in sides)]
-    flags += ["--checkpoints", output / "checkpoints", "--model", output / "model.safetensors"]
-    flags += ["--summary", output / "summary.json", "--metrics", output / "metrics.jsonl"]
-    return ["train", *map(str, flags)]
-
-
-def losses(output: Path) -> list[tuple[Any, ...]]:
-    """The metrics less what depends on the clock."""
-    records = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
-    return [(record["updates"], record.get("train_nll"), record.get("development_nll")) for record in records]
+def stored_settings(checkpoint: Path) -> dict[str, Any]:
+    """The settings that a checkpoint was made with."""
+    return torch.load(io.BytesIO(checkpoint.read_bytes()[DIGEST_BYTES:]))["settings"]
 
 
 class KilledError(Exception):
     pass
 
 
-def test_a_killed_training_ends_with_the_same_bytes(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for patience in (0, 2):
-        settings = {"patience": patience, "checkpoint_minutes": 1e-9, "optimizer": "adam", "learning_rate": 0.01}
-        whole, broken = tmp_path / f"whole{patience}", tmp_path / f"broken{patience}"
-        assert main(arguments(data, whole, **settings)) == 0
-        update = train.Training.update
-        for stop in (13, 25):
+def die_at(monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
+    """Let a training end abruptly after these updates."""
+    plain = train.Training.checkpoint_due
 
-            def dying(self: train.Training, stop: int = stop, update: Any = update) -> Any:
-                if self.state.updates == stop:
-                    raise KilledError
-                return update(self)
+    def dying(self: train.Training) -> bool:
+        if self.state.updates in updates:
+            raise KilledError
+        return plain(self)
 
-            monkeypatch.setattr(train.Training, "update", dying)
-            with pytest.raises(KilledError):
-                main(arguments(data, broken, **settings))
-        monkeypatch.setattr(train.Training, "update", update)
-        assert main(arguments(data, broken, **settings)) == 0
-        assert (whole / "model.safetensors").read_bytes() == (broken / "model.safetensors").read_bytes()
-        assert losses(whole) == losses(broken)
+    monkeypatch.setattr(train.Training, "checkpoint_due", dying)
+
+
+def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records, too, although it is killed and goes on in the middle of what a record is of."""
+    adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}
+    for name, settings in (("adadelta", {}), ("adam", adam)):
+        settings |= {"updates": 90, "evaluate_every": 20, "checkpoint_every": 7}
+        whole, broken = tmp_path / f"{name}-whole", tmp_path / f"{name}-broken"
+        assert main(arguments(toy, whole, **settings)) == 0
+        for stop in (13, 35, 64):
+            with monkeypatch.context() as patch:
+                die_at(patch, stop)
+                with pytest.raises(KilledError):
+                    main(arguments(toy, broken, **settings))
+        assert main(arguments(toy, broken, **settings)) == 0
+        assert weights(whole) == weights(broken)
+        assert records(whole) == records(broken)
         assert not (broken / "checkpoints").exists()
 
 
-def test_it_learns_to_turn_sentences_round(data: Path, tmp_path: Path) -> None:
+def test_the_folder_holds_all_that_a_translation_needs(toy: Path, tmp_path: Path) -> None:
+    assert main(arguments(toy, tmp_path)) == 0
+    folder = tmp_path / "model"
+    names = {"model.safetensors", "summary.json", "metrics.jsonl", "source.tsv", "target.tsv"}
+    assert {path.name for path in folder.iterdir()} == names
+    for side in ("source", "target"):
+        assert (folder / f"{side}.tsv").read_bytes() == (toy / f"shortlist.{side}").read_bytes()
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["languages"] == ["xa", "xb"]
+    assert (summary["updates"], summary["updates_skipped"], summary["device"]) == (30, 0, "CPU, 1 thread")
+    assert load_translator(folder, torch.device("cpu")).model.updates == 30
+
+
+def test_a_full_disk_costs_no_update_that_is_in_a_checkpoint(
+    toy: Path, small_disk: SmallDisk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, broken = small_disk.folder / "whole", small_disk.folder / "broken"
+    plain = train.Training.checkpoint
+
+    def without_room(self: train.Training) -> None:
+        if self.state.updates == 18:
+            small_disk.limit(5000)
+        plain(self)
+
+    assert main(arguments(toy, whole, checkpoint_every=6)) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(train.Training, "checkpoint", without_room)
+        assert main(arguments(toy, broken, checkpoint_every=6)) == 1
+    assert "latest.pt: no space left" in capsys.readouterr().err
+    small_disk.free()
+    found = read_checkpoint(broken / "checkpoints", stored_settings(broken / "checkpoints" / "latest.pt"))
+    assert found is not None
+    assert found.state.updates == 12
+    assert main(arguments(toy, broken, checkpoint_every=6)) == 0
+    assert weights(whole) == weights(broken)
+
+
+def test_a_checkpoint_is_due_by_the_clock_or_by_the_updates(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    monkeypatch.setattr(train, "write_checkpoint", lambda folder, checkpoint: written.append(checkpoint.state.updates))
+    for settings, expected in (
+        ({"checkpoint_every": 12}, [12, 24]),
+        ({"checkpoint_minutes": 1e-9}, list(range(1, 31))),
+        ({}, []),
+    ):
+        written.clear()
+        assert main(arguments(toy, tmp_path, **settings)) == 0
+        assert written == expected
+
+
+def test_words_are_counted_with_the_end_of_sentence(toy: Path, tmp_path: Path) -> None:
+    """One pass over the pairs sees every target word of the text once."""
+    assert main(arguments(toy, tmp_path, updates=100, evaluate_every=100)) == 0
+    lines = (toy / "train.target").read_text().split("\n")[:-1]
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    words = summary["words_per_second"] * summary["hours"] * 3600
+    assert words == pytest.approx(sum(len(line.split()) + 1 for line in lines))
+
+
+def test_it_learns_to_turn_sentences_round(toy: Path, tmp_path: Path) -> None:
     settings = {"hidden": 32, "alignment": 32, "embedding": 16, "maxout": 16, "optimizer": "adam"}
     settings |= {"learning_rate": 0.01, "initialization_scale": 0.1, "updates": 800, "evaluate_every": 200}
     seed = int.from_bytes(np.random.default_rng().bytes(3), "little")
-    assert main(arguments(data, tmp_path, seed=seed, **settings)) == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert main(arguments(toy, tmp_path, seed=seed, **settings)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
     assert summary["updates"] == 800
     assert summary["epochs"] == pytest.approx(800 * 20 / 2000)
     assert summary["development_nll"] < 3.0, f"seed {seed}"  # about 9 without learning
 
 
-def test_a_variant_goes_on_from_another(data: Path, tmp_path: Path) -> None:
+def test_a_variant_goes_on_from_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    assert main(arguments(data, first)) == 0
-    flags = ["--initial", str(first / "model.safetensors"), str(first / "summary.json")]
-    assert main([*arguments(data, second, continues="tiny"), *flags]) == 0
-    assert losses(second)[0][0] == 40
-    assert load_model(second / "model.safetensors").updates == 60
-    hours = [json.loads((output / "summary.json").read_text())["hours"] for output in (first, second)]
+    assert main(arguments(toy, first)) == 0
+    flags = ["--initial", str(first / "model")]
+    assert main([*arguments(toy, second, continues="tiny"), *flags]) == 0
+    assert records(second)[0]["updates"] == 40
+    assert load_model(second / "model" / "model.safetensors").updates == 60
+    hours = [json.loads((output / "model" / "summary.json").read_text())["hours"] for output in (first, second)]
     assert hours[1] > hours[0]
-    assert main([*arguments(data, tmp_path / "third"), *flags]) == 1
-    assert main(arguments(data, tmp_path / "fourth", continues="tiny")) == 1
+    assert main([*arguments(toy, tmp_path / "third"), *flags]) == 1
+    assert main(arguments(toy, tmp_path / "fourth", continues="tiny")) == 1
 
 
-def test_patience_keeps_the_best_model(data: Path, tmp_path: Path) -> None:
+def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:
     """At a learning rate that is far too high the development score does not go on improving."""
     settings = {"optimizer": "adam", "learning_rate": 0.3, "patience": 2, "updates": 500, "evaluate_every": 5}
-    assert main(arguments(data, tmp_path, **settings)) == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    evaluations = [(nll, updates) for updates, _, nll in losses(tmp_path) if nll is not None]
+    assert main(arguments(toy, tmp_path, **settings)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    evaluations = [
+        (record["development_nll"], record["updates"]) for record in records(tmp_path) if "development_nll" in record
+    ]
     best = min(evaluations)
     assert (summary["development_nll"], summary["updates_best"]) == best
     assert summary["updates"] == best[1] + 10 < 500
-    assert load_model(tmp_path / "model.safetensors").updates == best[1]
+    assert load_model(tmp_path / "model" / "model.safetensors").updates == best[1]
 
 
-def test_other_settings_or_data_refuse_to_resume(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_other_settings_refuse_to_resume(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"checkpoint_minutes": 1e-9}
-    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(KilledError))
-    with pytest.raises(KilledError):
-        main(arguments(data, tmp_path, **settings))
-    monkeypatch.undo()
-    assert main(arguments(data, tmp_path, learning_rate=0.5, **settings)) == 1
+    with monkeypatch.context() as patch:
+        die_at(patch, 15)
+        with pytest.raises(KilledError):
+            main(arguments(toy, tmp_path, checkpoint_every=5))
+    assert main(arguments(toy, tmp_path, checkpoint_every=5, learning_rate=0.5)) == 1
     assert "learning_rate was 1.0, is 0.5" in capsys.readouterr().err
+    assert main(arguments(toy, tmp_path, checkpoint_every=0, checkpoint_minutes=3.0, label="other")) == 0
 
 
-def test_a_damaged_checkpoint_gives_way_to_the_one_before(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+class Spoilt:
+    """A training whose costs are not finite at some updates."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
+        self.updates, self.count = updates, 0
+        self.plain = train.Network.summed_nll
+        monkeypatch.setattr(train.Network, "summed_nll", lambda model, *batch: self.cost(model, *batch))
+
+    def cost(self, model: train.Network, *batch: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        return self.plain(model, *batch) * (torch.nan if self.count in self.updates else 1.0)
+
+
+def test_costs_that_are_not_finite_are_skipped_and_counted(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"checkpoint_minutes": 1e-9}
-    assert main(arguments(data, tmp_path / "whole", **settings)) == 0
-    monkeypatch.setattr(train.Training, "summary", lambda self: (_ for _ in ()).throw(KilledError))
-    with pytest.raises(KilledError):
-        main(arguments(data, tmp_path, **settings))
-    monkeypatch.undo()
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    spoilt = [2, 3, 11, *range(40, 58)]  # 18 in a row, across a record
+    with monkeypatch.context() as patch:
+        Spoilt(patch, *spoilt)
+        assert main(arguments(toy, whole, updates=80, checkpoint_every=15)) == 0
+    said = [line for line in capsys.readouterr().err.split("\n") if "skipped" in line]
+    assert [int(line.split("update ")[1].split()[0]) for line in said] == spoilt
+    assert json.loads((whole / "model" / "summary.json").read_text())["updates_skipped"] == len(spoilt)
+    figures = [record for record in records(whole) if record["updates"] in (40, 50) and "train_nll" in record]
+    assert [record["train_nll"] is None for record in figures] == [False, True]
+
+    with monkeypatch.context() as patch:
+        Spoilt(patch, *spoilt)
+        die_at(patch, 46)
+        with pytest.raises(KilledError):
+            main(arguments(toy, broken, updates=80, checkpoint_every=15))
+    with monkeypatch.context() as patch:
+        Spoilt(patch, *(update - 45 for update in spoilt))
+        assert main(arguments(toy, broken, updates=80, checkpoint_every=15)) == 0
+    assert weights(whole) == weights(broken)
+    assert records(whole) == records(broken)
+    assert json.loads((broken / "model" / "summary.json").read_text())["updates_skipped"] == len(spoilt)
+
+
+@pytest.mark.parametrize("every", [0, 10])
+def test_too_many_in_a_row_stop_the_training_and_name_the_last_good_checkpoint(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], every: int
+) -> None:
+    Spoilt(monkeypatch, *range(12, 40))
+    assert main(arguments(toy, tmp_path, updates=80, checkpoint_every=every)) == 1
+    last = capsys.readouterr().err.strip().split("\n")[-1]
+    assert "20 updates in a row were not finite" in last
     latest = tmp_path / "checkpoints" / "latest.pt"
-    latest.write_bytes(latest.read_bytes()[:1000])
-    assert main(arguments(data, tmp_path, **settings)) == 0
-    assert "damaged" in capsys.readouterr().err
-    assert (tmp_path / "model.safetensors").read_bytes() == (tmp_path / "whole" / "model.safetensors").read_bytes()
+    if every:
+        assert str(latest) in last
+        good = read_checkpoint(latest.parent, stored_settings(latest))
+        assert good is not None
+        assert all(weight.isfinite().all() for weight in good.model.values())
+    else:
+        assert "no checkpoint yet" in last
 
 
-def test_costs_that_are_not_finite_are_skipped_and_then_stop(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plain = train.Network.summed_nll
-    monkeypatch.setattr(train.Network, "summed_nll", lambda self, *batch: plain(self, *batch) * torch.nan)
-    assert main(arguments(data, tmp_path)) == 1
-    assert "not finite" in capsys.readouterr().err
+def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:
+    """As a checkpoint's does, which is read to the CPU; the meta device stands for a GPU."""
+    for name in ("adadelta", "adam"):
+        variant = tiny_variant(optimizer=name)
+        layers = [torch.nn.Linear(3, 2), torch.nn.Linear(3, 2, device="meta")]
+        optimizers = [make_optimizer(layer, variant) for layer in layers]
+        layers[0](torch.ones(3)).sum().backward()
+        optimizers[0].step()
+        optimizers[1].load_state_dict(optimizers[0].state_dict())
+        states = optimizers[1].state_dict()["state"].values()
+        assert {value.device.type for state in states for value in state.values()} == {"meta"}
 
 
-def test_adadelta_is_the_original_codes() -> None:
-    """Section 4 of the recipe: E[g2] first, the step from the new E[g2] and the old E[dx2], then E[dx2]."""
-    random = np.random.default_rng(0)
-    layer = torch.nn.Linear(3, 4, bias=False, dtype=torch.float64)
-    optimizer = make_optimizer(layer, tiny_variant())
-    weight, squares, steps = layer.weight.detach().numpy().copy(), np.zeros((4, 3)), np.zeros((4, 3))
-    for _ in range(50):
-        gradient = random.standard_normal((4, 3))
-        squares = 0.95 * squares + 0.05 * gradient**2
-        step = np.sqrt(steps + 1e-6) / np.sqrt(squares + 1e-6) * gradient
-        steps = 0.95 * steps + 0.05 * step**2
-        weight -= step
-        layer.weight.grad = torch.from_numpy(gradient)
-        optimizer.step()
-    np.testing.assert_allclose(layer.weight.detach().numpy(), weight, rtol=1e-10)
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_killed_training_goes_on_on_a_gpu(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"device": "cuda", "updates": 90, "checkpoint_every": 7}
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main(arguments(toy, whole, **settings)) == 0
+    with monkeypatch.context() as patch:
+        die_at(patch, 64)
+        with pytest.raises(KilledError):
+            main(arguments(toy, broken, **settings))
+    assert main(arguments(toy, broken, **settings)) == 0
+    for one, other in zip(records(broken), records(whole), strict=True):
+        assert one == pytest.approx(other, rel=1e-3)
 
 
 def test_cuda_is_refused_in_one_line_where_there_is_none(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert main(arguments(data, tmp_path, device="cuda")) == 1
+    assert main(arguments(toy, tmp_path, device="cuda")) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_folder_without_checkpoints_starts_afresh(tmp_path: Path) -> None:
-    assert read_checkpoint(tmp_path, {}) is None
-    (tmp_path / "latest.pt").write_bytes(b"no checkpoint")
-    assert read_checkpoint(tmp_path, {}) is None
-
-
-def test_settings_of_another_training_are_named(data: Path) -> None:
+def test_settings_of_another_training_are_named(toy: Path) -> None:
     with pytest.raises(UserError, match="settings"):
         tiny_variant().from_json('{"name": "x", "hiden": 3}')

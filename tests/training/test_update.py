@@ -7,6 +7,7 @@ import torch
 
 from nmt.model.embedding import Embedding
 from nmt.training.batches import Batch
+from nmt.training.parallel import Processes
 from nmt.training.update import Update
 from tests.model.models import KINDS, ragged_batch, tiny_model
 
@@ -20,7 +21,7 @@ def test_an_update_waits_for_nothing_on_a_gpu(context: str, order: str, rank: in
     batch = Batch(*(part.to("meta") for part in ragged_batch()))
     with pytest.raises(RuntimeError):
         batch.target[batch.target_mask]
-    cost, norm = Update(model, model.variant, torch.device("meta"))(batch)
+    cost, norm = Update(model, model.variant, torch.device("meta"), Processes())(batch)
     assert cost.shape == norm.shape == ()
 
 

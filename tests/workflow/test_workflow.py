@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,23 +40,32 @@ class Tree:
         if (ROOT / "data/tools/lmplz").exists():
             shutil.copytree(ROOT / "data/tools", folder / "data/tools", symlinks=True)
 
-    def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
-        """Run Snakemake in the copy; its output, standard error included."""
+    def start(self, *words: str, configs: list[str], path: str = "") -> subprocess.Popen[str]:
+        """Start Snakemake in the copy, in a process group of its own; standard error goes to standard output."""
         environment = os.environ | {
             "PATH": os.pathsep.join([path, str(Path(sys.executable).parent), os.environ["PATH"]])
         }
         options = ["--configfile", *configs, "--"] if configs else []
         command = [sys.executable, "-m", "snakemake", *words, *options]
-        return subprocess.run(
+        return subprocess.Popen(
             command,
             cwd=self.folder,
             env=environment,
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=400,
-            check=False,
+            start_new_session=True,
         )
+
+    def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy to its end."""
+        with self.start(*words, configs=configs, path=path) as process:
+            try:
+                said, _ = process.communicate(timeout=400)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, said)
 
     def plan(self, *overlays: str, options: tuple[str, ...] = (), path: str = "") -> list[Job]:
         """The jobs that a dry run of the smoke experiment under further `overlays` lists."""
@@ -108,7 +119,8 @@ def done(tree: Tree) -> Tree:
 def test_whole_experiment_is_made(done: Tree) -> None:
     results = done.folder / "results/smoke"
     tables = ["selection.csv", "coverage.csv", "table1.csv", "table1.md", "table1.tex", "table2.csv", "table3.md"]
-    figures = [f"figure{number}.{ending}" for number in (1, 2, 3) for ending in ("pdf", "svg", "png")]
+    figures = ["ratings", "figure1", "figure2", "figure3"]
+    figures = [f"{figure}.{ending}" for figure in figures for ending in ("pdf", "svg", "png")]
     for name in [*tables, *figures]:
         assert (results / name).stat().st_size > 0
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
@@ -127,19 +139,27 @@ def test_report_is_written(done: Tree) -> None:
 
 
 def test_what_is_learned_is_not_touched_by_places_and_habits(done: Tree) -> None:
-    overlay = "threads: {train: 2}\ntranslate: {batch: 5}\ndefaults: {checkpoint_minutes: 3, device: cpu}\n"
+    overlay = "threads: {train: 2}\ntranslate: {batch: 5}\n"
+    overlay += "defaults: {checkpoint_minutes: 3, checkpoint_every: 7, device: cpu}\n"
     assert done.plan(overlay) == []
 
 
 def test_beam_reruns_the_search_and_what_follows(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("translate: {beam: 3}")}
-    follows = {"score", "table1", "table3", "lengths", "figure2", "samples", "figure3"}
+    follows = {"evaluate", "table1", "table3", "lengths", "figure2", "samples", "figure3"}
     assert rules == {"translate", "translate_no_unk"} | follows
+
+
+def test_another_cut_rates_nothing_again(done: Tree) -> None:
+    for overlay in ("select: {words: 1000}", "select: {rule: random}", "select: {rule: shares, shares: {un: 0.5}}"):
+        rules = {rule for rule, _ in done.plan(overlay)}
+        assert {"select", "selection", "ratings", "shortlist", "coverage", "binarize", "train"} <= rules
+        assert not {"fetch", "extract", "tokenize", "survey", "estimate", "rate"} & rules
 
 
 def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
-    own = ["train", "nll", "nll", "translate", "translate_no_unk", "score"]
+    own = ["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"]
     shared = ["table1", "table2", "lengths", "figure2"]
     assert sorted(plan) == sorted([(rule, "RNNsearch-20") for rule in own] + [(rule, "") for rule in shared])
 
@@ -162,6 +182,35 @@ def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tr
 def test_remarks_and_white_space_rerun_nothing(done: Tree, name: str, old: str, new: str) -> None:
     with done.edited(name, old, new):
         assert done.plan() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: signal.Signals) -> None:
+    """As Ctrl-C in a terminal and the end of a cluster's job do it: all processes get the signal, tee included."""
+    name = f"RNNsearch-{number.name}"
+    overlay = f"variants: {{{name}: {{prototype: RNNsearch, updates: 100000}}}}\n"
+    (done.folder / "stopped.yaml").write_text(overlay)
+    folder, model = (done.folder / f"data/smoke/{kind}/{name}" for kind in ("checkpoints", "models"))
+    target = f"data/smoke/models/{name}/model.safetensors"
+    metrics = folder / "metrics.jsonl"
+    with done.start(target, "--cores", "1", "--configfile", *SMOKE, "stopped.yaml", configs=[]) as process:
+        try:
+            end = time.monotonic() + 120
+            while not metrics.exists() or not metrics.stat().st_size:
+                assert process.poll() is None
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            os.killpg(process.pid, number)
+            said, _ = process.communicate(timeout=120)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 1
+    line = f"nmt train: stopped; data/smoke/checkpoints/{name}/latest.pt is written, the same command goes on from it"
+    assert line in said
+    assert line in (done.folder / f"logs/train/smoke/{name}.log").read_text()
+    assert (folder / "latest.pt").exists()
+    assert not model.exists() or not any(model.iterdir())
 
 
 def test_an_edit_of_attention_trains_the_models_that_have_it(done: Tree) -> None:
@@ -198,8 +247,9 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     plan = jobs(tree.snakemake("--dry-run", "all", configs=[]))
     assert {variant for rule, variant in plan if rule == "train"} == VARIANTS
     rules = [rule for rule, _ in plan]
-    counts = {"fetch": 8, "extract": 8, "tokenize": 16, "select": 1, "shortlist": 2, "binarize": 1, "nll": 10}
-    counts |= {"translate": 5, "translate_no_unk": 5, "score": 5, "table1": 1, "table2": 1, "table3": 1}
+    counts = {"fetch": 8, "extract": 8, "tokenize": 48, "survey": 21, "rate": 21, "estimate": 1, "select": 1}
+    counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
+    counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
 
@@ -214,10 +264,11 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
     words = ["--cores", "8", "all", "--config", "mirror=http://127.0.0.1:9"]
     run = tree.snakemake(*words, configs=[])
     assert run.returncode == 1
-    said = [line for line in run.stdout.split("\n") if "nmt fetch:" in line]
+    # As it happens and, the same, in the failed job's log.
+    said = {line.strip() for line in run.stdout.split("\n") if "nmt fetch:" in line}
     assert len(said) == 1, run.stdout
-    assert "127.0.0.1:9" in said[0]
-    assert "mirror" in said[0]
+    assert "127.0.0.1:9" in next(iter(said))
+    assert "`mirror`" in next(iter(said))
     assert "Traceback" not in run.stdout
 
 

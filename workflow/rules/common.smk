@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt.__main__ import STEPS
 from nmt.config import check_corpora, load
+from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
 from nmt.files import UserError
@@ -35,13 +36,32 @@ CORPORA = list(dict.fromkeys([*TRAIN, *IN_DOMAIN, *HELD_OUT]))
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
 ARCHIVES = {
-    path: (address, digits)
-    for name in CORPORA
-    for path, address, digits in zip(
-        REGISTRY[name].archives, REGISTRY[name].addresses, REGISTRY[name].hashes
-    )
+    archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives
 }
+# The hashes of what was first fetched; the built-in language's archives change with its settings.
+LOCK = "" if CONFIG.mirror == "generated" else lock_path(CONFIG.registry)
 FORMATS = ["pdf", "svg", "png"]
+# What the steps that run a model read of its folder.
+MODEL = [
+    f"<data>/models/{{variant}}/{name}"
+    for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
+]
+
+
+def cut(corpus):
+    """The parts in which a corpus is worked on, each with the option that tokenizes it: shards, or the whole."""
+    wanted = corpus in TRAIN and corpus not in [*IN_DOMAIN, *HELD_OUT]
+    shards = round((REGISTRY[corpus].pairs or 0) / CONFIG.shard.pairs) if wanted else 1
+    if shards < 2:
+        return {corpus: ""}
+    return {
+        f"{corpus}.{number}-of-{shards}": f"--shard {number} {shards} {CONFIG.shard.pairs}"
+        for number in range(1, shards + 1)
+    }
+
+
+PARTS = {corpus: cut(corpus) for corpus in CORPORA}
+CORPUS = {part: corpus for corpus in CORPORA for part in PARTS[corpus]}
 
 
 def one_of(names):
@@ -78,8 +98,18 @@ def both(path, **names):
 
 
 def side(number, names):
-    """The tokenized source (0) or target (1) sides of corpora."""
-    return [f"<data>/tokenized/{name}.{LANGUAGES[number]}" for name in names]
+    """The tokenized source (0) or target (1) sides of corpora, part by part."""
+    parts = [part for corpus in names for part in PARTS[corpus]]
+    return [f"<data>/tokenized/{part}.{LANGUAGES[number]}" for part in parts]
+
+
+def of_parts(path):
+    """`path` for each part of the training corpora, in order; {part} and {corpus} stand for their names."""
+    parts = [(part, corpus) for corpus in TRAIN for part in PARTS[corpus]]
+    return [
+        path.replace("{part}", part).replace("{corpus}", corpus)
+        for part, corpus in parts
+    ]
 
 
 def labels(variants):
@@ -105,15 +135,17 @@ def fetch_mirror(wildcards):
 
 
 def fetch_address(wildcards):
-    return ARCHIVES[wildcards.archive][0]
+    return ARCHIVES[wildcards.archive].address
 
 
 def fetch_hash(wildcards):
-    return ARCHIVES[wildcards.archive][1]
+    sha256 = ARCHIVES[wildcards.archive].sha256
+    return f"sha256:{sha256}" if sha256 else ""
 
 
 def extract_archives(wildcards):
-    return [f"<data>/archives/{path}" for path in REGISTRY[wildcards.corpus].archives]
+    archives = REGISTRY[wildcards.corpus].archives
+    return [f"<data>/archives/{archive.path}" for archive in archives]
 
 
 def extract_members(wildcards):
@@ -123,6 +155,21 @@ def extract_members(wildcards):
 def extract_expectation(wildcards):
     pairs = REGISTRY[wildcards.corpus].pairs
     return f"--expected-pairs {pairs}" if pairs is not None else ""
+
+
+def tokenize_input(wildcards):
+    return f"<data>/extracted/{CORPUS[wildcards.part]}.{wildcards.language}"
+
+
+def tokenize_shard(wildcards):
+    return PARTS[CORPUS[wildcards.part]][wildcards.part]
+
+
+def select_shares():
+    """The option that names the shares of the corpora, where they say what is kept."""
+    shares = CONFIG.select.shares if CONFIG.select.rule == "shares" else {}
+    named = [f"{corpus}={share}" for corpus, share in shares.items()]
+    return shlex.join(["--shares", *named]) if named else ""
 
 
 def development_texts(wildcards):
@@ -143,7 +190,7 @@ def initial_model(wildcards):
 
 
 def initial_option(wildcards, input):
-    return f"--initial {input.initial}" if input.initial else ""
+    return f"--initial {Path(input.initial[0]).parent}" if input.initial else ""
 
 
 def settings(wildcards):
@@ -161,6 +208,10 @@ def train_priority(wildcards):
     continued = {variant.continues for variant in CONFIG.variants.values()}
     follows = CONFIG.variants[wildcards.variant].continues is not None
     return 3 if follows or wildcards.variant in continued else 2
+
+
+def model_folder(wildcards):
+    return f"{DATA}/models/{wildcards.variant}"
 
 
 def checkpoints(wildcards):
@@ -224,8 +275,10 @@ def targets():
     of_sets += [
         f"{figure}.{ending}" for figure in ("figure2", "figure3") for ending in FORMATS
     ]
-    once = ["selection.csv", "coverage.csv", "table2.csv", "table2.md"]
-    once += [f"figure1.{ending}" for ending in FORMATS]
+    once = ["selection.csv", "ratings.csv", "coverage.csv", "table2.csv", "table2.md"]
+    once += [
+        f"{name}.{ending}" for name in ("ratings", "figure1") for ending in FORMATS
+    ]
     return [
         f"<results>/{name}"
         for name in once + [place + name for place in PLACES for name in of_sets]

@@ -23,6 +23,8 @@ rule mirror:
         "python -m nmt mirror --output {params.folder} --seed {params.seed} --pairs {params.pairs} 2> {log}"
 
 
+# Address and hash are there to be compared: a change of them fetches again. What has arrived of a file lies beside the
+# output and is none, since Snakemake deletes the outputs of a job that fails.
 rule fetch:
     input:
         fetch_input,
@@ -45,10 +47,32 @@ rule fetch:
     params:
         address=fetch_address,
         hash=fetch_hash,
+        registry=untracked(CONFIG.registry),
+        lock=untracked(LOCK),
         mirror=untracked(fetch_mirror),
     shell:
-        "python -m nmt fetch --address {params.address:q} --mirror={params.mirror:q} --hash={params.hash:q}"
-        " --output {output} 2> {log}"
+        "python -m nmt fetch --registry {params.registry:q} --archive {wildcards.archive:q}"
+        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output} 2> >(tee {log} >&2)"
+
+
+# Without a benchmark file, which would count as done what is to be done whenever it is asked for.
+rule verify:
+    log:
+        "logs/verify/<experiment>/verify.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=60,
+    params:
+        registry=CONFIG.registry,
+        lock=LOCK,
+        archives=f"{DATA}/archives",
+    shell:
+        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives}"
+        " 2> {log}"
 
 
 rule extract:
@@ -75,25 +99,27 @@ rule extract:
         " {params.expectation} --outputs {output} 2> {log}"
 
 
+# A large training corpus has parts that are tokenized, surveyed and rated one by one: shards of as many pairs on both sides.
 rule tokenize:
     input:
-        "<data>/extracted/{corpus}.{language}",
+        tokenize_input,
     output:
-        "<data>/tokenized/{corpus}.{language}",
+        "<data>/tokenized/{part}.{language}",
     log:
-        "logs/tokenize/<experiment>/{corpus}.{language}.log",
+        "logs/tokenize/<experiment>/{part}.{language}.log",
     benchmark:
-        "benchmarks/tokenize/<experiment>/{corpus}.{language}.tsv"
+        "benchmarks/tokenize/<experiment>/{part}.{language}.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.tokenize
+    threads: 1
     resources:
-        mem_mb=4000,
-        runtime=720,
+        mem_mb=1000,
+        runtime=60,
     params:
+        shard=tokenize_shard,
         code=code("tokenize"),
     shell:
-        "python -m nmt tokenize --language {wildcards.language} --threads {threads} --input {input}"
+        "python -m nmt tokenize --language {wildcards.language} {params.shard} --input {input}"
         " --output {output} 2> {log}"
 
 
@@ -137,49 +163,124 @@ rule lmplz:
         "python -m nmt lmplz --output {output} 2> {log}"
 
 
-rule select:
+rule survey:
+    input:
+        texts=both("<data>/tokenized/{{part}}.{language}"),
+        held_out_sources=side(0, HELD_OUT),
+        held_out_targets=side(1, HELD_OUT),
+    output:
+        "<data>/surveyed/{part}.npy",
+    log:
+        "logs/survey/<experiment>/{part}.log",
+    benchmark:
+        "benchmarks/survey/<experiment>/{part}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        code=code("survey"),
+    shell:
+        "python -m nmt survey --texts {input.texts} --held-out-sources {input.held_out_sources}"
+        " --held-out-targets {input.held_out_targets} --output {output} 2> {log}"
+
+
+rule estimate:
     input:
         lmplz=ancient("data/tools/lmplz"),
         sources=side(0, TRAIN),
         targets=side(1, TRAIN),
+        surveys=of_parts("<data>/surveyed/{part}.npy"),
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
-        held_out_sources=side(0, HELD_OUT),
-        held_out_targets=side(1, HELD_OUT),
+    output:
+        directory("<data>/estimated"),
+    log:
+        "logs/estimate/<experiment>/estimate.log",
+    benchmark:
+        "benchmarks/estimate/<experiment>/estimate.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        names=of_parts("{corpus}"),
+        order=CONFIG.select.order,
+        seed=CONFIG.seed,
+        code=code("estimate"),
+    shell:
+        "python -m nmt estimate --lmplz {input.lmplz} --names {params.names}"
+        " --sources {input.sources} --targets {input.targets} --surveys {input.surveys}"
+        " --in-domain-sources {input.in_domain_sources} --in-domain-targets {input.in_domain_targets}"
+        " --order {params.order} --seed {params.seed} --output {output} 2> {log}"
+
+
+rule rate:
+    input:
+        texts=both("<data>/tokenized/{{part}}.{language}"),
+        models="<data>/estimated",
+    output:
+        "<data>/rated/{part}.npy",
+    log:
+        "logs/rate/<experiment>/{part}.log",
+    benchmark:
+        "benchmarks/rate/<experiment>/{part}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("rate"),
+    shell:
+        "python -m nmt rate --texts {input.texts} --models {input.models} --output {output} 2> {log}"
+
+
+rule select:
+    input:
+        sources=side(0, TRAIN),
+        targets=side(1, TRAIN),
+        surveys=of_parts("<data>/surveyed/{part}.npy"),
+        ratings=of_parts("<data>/rated/{part}.npy"),
     output:
         texts=both("<data>/selected/train.{language}"),
         audit="<data>/selected/audit.csv",
+        examples="<data>/selected/examples.tsv",
+        distribution="<results>/ratings.csv",
     log:
         "logs/select/<experiment>/select.log",
     benchmark:
         "benchmarks/select/<experiment>/select.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.select
+    threads: 1
     resources:
-        mem_mb=32000,
-        runtime=1440,
+        mem_mb=4000,
+        runtime=60,
     params:
-        names=TRAIN,
+        names=of_parts("{corpus}"),
+        rule=CONFIG.select.rule,
         words=CONFIG.select.words,
-        order=CONFIG.select.order,
+        shares=select_shares(),
         seed=CONFIG.seed,
         code=code("select"),
     shell:
-        "python -m nmt select --lmplz {input.lmplz} --names {params.names}"
-        " --sources {input.sources} --targets {input.targets}"
-        " --in-domain-sources {input.in_domain_sources} --in-domain-targets {input.in_domain_targets}"
-        " --held-out-sources {input.held_out_sources} --held-out-targets {input.held_out_targets}"
-        " --words {params.words} --order {params.order} --seed {params.seed} --threads {threads}"
-        " --outputs {output.texts} --audit {output.audit} 2> {log}"
+        "python -m nmt select --names {params.names} --sources {input.sources} --targets {input.targets}"
+        " --surveys {input.surveys} --ratings {input.ratings} --rule {params.rule} --words {params.words}"
+        " {params.shares} --seed {params.seed} --outputs {output.texts} --audit {output.audit}"
+        " --examples {output.examples} --distribution {output.distribution} 2> {log}"
 
 
 rule shortlist:
     input:
         "<data>/selected/train.{language}",
     output:
-        shortlist="<data>/shortlist/{language}.tsv",
-        coverage="<data>/shortlist/{language}.csv",
+        "<data>/shortlist/{language}.tsv",
     log:
         "logs/shortlist/<experiment>/{language}.log",
     benchmark:
@@ -194,8 +295,7 @@ rule shortlist:
         size=CONFIG.shortlist.size,
         code=code("shortlist"),
     shell:
-        "python -m nmt shortlist --input {input} --size {params.size} --output {output.shortlist}"
-        " --coverage {output.coverage} 2> {log}"
+        "python -m nmt shortlist --input {input} --size {params.size} --output {output} 2> {log}"
 
 
 rule binarize:

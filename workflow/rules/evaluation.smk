@@ -1,7 +1,7 @@
 # From translations to the tables and figures, each with a CSV of its numbers.
 
 
-rule score:
+rule evaluate:
     input:
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
         reference=f"<data>/tokenized/{{set}}.{LANGUAGES[1]}",
@@ -10,11 +10,11 @@ rule score:
         translation="<data>/translations/{variant}/{set}.txt",
         translation_no_unk="<data>/translations/{variant}/{set}.no_unk.txt",
     output:
-        "<data>/scores/{variant}/{set}.json",
+        "<data>/evaluation/{variant}/{set}.json",
     log:
-        "logs/score/<experiment>/{variant}.{set}.log",
+        "logs/evaluate/<experiment>/{variant}.{set}.log",
     benchmark:
-        "benchmarks/score/<experiment>/{variant}.{set}.tsv"
+        "benchmarks/evaluate/<experiment>/{variant}.{set}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -23,9 +23,9 @@ rule score:
         runtime=30,
     params:
         language=LANGUAGES[1],
-        code=code("score"),
+        code=code("evaluate"),
     shell:
-        "python -m nmt score --source {input.source} --reference {input.reference}"
+        "python -m nmt evaluate --source {input.source} --reference {input.reference}"
         " --raw-reference {input.raw_reference} --language {params.language} --shortlists {input.shortlists}"
         " --translation {input.translation} --translation-no-unk {input.translation_no_unk}"
         " --output {output} 2> {log}"
@@ -33,7 +33,8 @@ rule score:
 
 rule selection:
     input:
-        "<data>/selected/audit.csv",
+        audit="<data>/selected/audit.csv",
+        registry=CONFIG.registry,
     output:
         report(
             "<results>/selection.csv",
@@ -50,15 +51,49 @@ rule selection:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=100,
+        mem_mb=500,
         runtime=5,
+    params:
+        code=code("selection"),
     shell:
-        "cp {input} {output} 2> {log}"
+        "python -m nmt selection --audit {input.audit} --registry {input.registry} --output {output} 2> {log}"
+
+
+rule ratings:
+    input:
+        "<results>/ratings.csv",
+    output:
+        pdf="<results>/ratings.pdf",
+        svg="<results>/ratings.svg",
+        png=report(
+            "<results>/ratings.png",
+            caption="../report/ratings.rst",
+            category="Corpora",
+            labels={"figure": "Ratings of data selection"},
+        ),
+    log:
+        "logs/ratings/<experiment>/ratings.log",
+    benchmark:
+        "benchmarks/ratings/<experiment>/ratings.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("ratings"),
+    shell:
+        "python -m nmt ratings --points {input} --outputs {output} 2> {log}"
 
 
 rule coverage:
     input:
-        both("<data>/shortlist/{language}.csv"),
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        texts=both("<data>/selected/train.{language}"),
+        audit="<data>/selected/audit.csv",
+        sources=side(0, [*DEVELOPMENT, *TEST]),
+        targets=side(1, [*DEVELOPMENT, *TEST]),
     output:
         report(
             "<results>/coverage.csv",
@@ -70,20 +105,23 @@ rule coverage:
         "logs/coverage/<experiment>/coverage.log",
     benchmark:
         "benchmarks/coverage/<experiment>/coverage.tsv"
-    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=100,
-        runtime=5,
+        mem_mb=4000,
+        runtime=60,
+    params:
+        names=[*DEVELOPMENT, *TEST],
+        code=code("coverage"),
     shell:
-        "awk 'FNR > 1 || NR == 1' {input} > {output} 2> {log}"
+        "python -m nmt coverage --shortlists {input.shortlists} --texts {input.texts} --audit {input.audit}"
+        " --names {params.names} --sources {input.sources} --targets {input.targets} --output {output} 2> {log}"
 
 
 rule table1:
     input:
-        scores=of_set("<data>/scores/{variant}/{set}.json", variant=CONFIG.variants),
+        scores=of_set("<data>/evaluation/{variant}/{set}.json", variant=CONFIG.variants),
         paper="data/paper.tsv",
     output:
         csv=report(

@@ -3,8 +3,7 @@
 
 rule translate:
     input:
-        model="<data>/models/{variant}/model.safetensors",
-        shortlists=both("<data>/shortlist/{language}.tsv"),
+        model=MODEL,
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
     output:
         translation="<data>/translations/{variant}/{set}.txt",
@@ -25,10 +24,11 @@ rule translate:
         beam=CONFIG.translate.beam,
         ratio=CONFIG.translate.minimum_length_ratio,
         code=model_code("translate"),
+        model=untracked(model_folder),
         batch=untracked(CONFIG.translate.batch),
         device=untracked(device),
     shell:
-        "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
+        "python -m nmt translate --model {params.model} --tokenized --source {input.source}"
         " --output {output.translation} --scores {output.scores} --alignments {output.alignments}"
         " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
         " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"
@@ -37,8 +37,7 @@ rule translate:
 # Only the sentences that Table 1's last column counts: no unknown word in source or reference.
 rule translate_no_unk:
     input:
-        model="<data>/models/{variant}/model.safetensors",
-        shortlists=both("<data>/shortlist/{language}.tsv"),
+        model=MODEL,
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
         reference=f"<data>/tokenized/{{set}}.{LANGUAGES[1]}",
     output:
@@ -59,10 +58,11 @@ rule translate_no_unk:
         beam=CONFIG.translate.beam,
         ratio=CONFIG.translate.minimum_length_ratio,
         code=model_code("translate"),
+        model=untracked(model_folder),
         batch=untracked(CONFIG.translate.batch),
         device=untracked(device),
     shell:
-        "python -m nmt translate --model {input.model} --shortlists {input.shortlists} --source {input.source}"
+        "python -m nmt translate --model {params.model} --tokenized --source {input.source}"
         " --output {output.translation} --scores {output.scores} --forbid-unk --only-known {input.reference}"
         " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
         " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"

@@ -2,6 +2,7 @@
 
 
 # The checkpoints are no output: Snakemake deletes the outputs of a job that fails, and a repeated one goes on from them.
+# Signals that end the job reach tee, too; it ignores them, for the training to say what it does about them.
 rule train:
     input:
         data="<data>/binarized",
@@ -12,6 +13,8 @@ rule train:
         model="<data>/models/{variant}/model.safetensors",
         summary="<data>/models/{variant}/summary.json",
         metrics="<data>/models/{variant}/metrics.jsonl",
+        source="<data>/models/{variant}/source.tsv",
+        target="<data>/models/{variant}/target.tsv",
     log:
         "logs/train/<experiment>/{variant}.log",
     benchmark:
@@ -30,17 +33,18 @@ rule train:
         settings=untracked(settings),
         checkpoints=untracked(checkpoints),
         initial=initial_option,
+        languages=LANGUAGES,
+        model=untracked(model_folder),
     shell:
         "python -m nmt train --settings {params.settings} --data {input.data}"
-        " --development {input.development} --shortlists {input.shortlists} {params.initial}"
-        " --checkpoints {params.checkpoints} --threads {threads} --model {output.model}"
-        " --summary {output.summary} --metrics {output.metrics} 2> >(tee {log} >&2)"
+        " --development {input.development} --shortlists {input.shortlists} --languages {params.languages}"
+        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output {params.model}"
+        " 2> >(trap '' INT TERM; tee {log} >&2)"
 
 
 rule nll:
     input:
-        model="<data>/models/{variant}/model.safetensors",
-        shortlists=both("<data>/shortlist/{language}.tsv"),
+        model=MODEL,
         texts=nll_texts,
     output:
         "<data>/nll/{variant}/{text}.json",
@@ -58,6 +62,7 @@ rule nll:
     params:
         sample=nll_sample,
         code=model_code("nll"),
+        model=untracked(model_folder),
     shell:
-        "python -m nmt nll --model {input.model} --shortlists {input.shortlists} --texts {input.texts}"
+        "python -m nmt nll --model {params.model} --texts {input.texts}"
         " {params.sample} --threads {threads} --output {output} 2> >(tee {log} >&2)"
