@@ -1,0 +1,214 @@
+"""Measure every data stage on text of growing size, and work out from that what all of WMT'14 takes.
+
+One process runs at a time; tokenize, survey and rate work on shards, as they do in the workflow. The CSV has a row for
+each size and stage: seconds, seconds of processor time, pairs a second a core, the largest resident size of a process,
+and what is left on disk. The page is made from the CSV alone (`bench.scale`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.scale import KEPT, MEGA, PLAIN, Row, paper_words, training_corpora, write_page, write_rows
+from bench.text import LANGUAGES, SETS
+from nmt.corpora.lmplz import provide, works
+from nmt.files import UserError, read_lines
+
+LMPLZ = Path("data/tools/lmplz")
+SIZES = [250_000, 1_000_000, 4_000_000]
+SHARD = 1_000_000  # pairs
+PLAIN_LINES = 100_000
+SHORTLIST, ORDER, SEED = "30000", "4", "1234"
+Words = list[str | Path]
+
+
+class Stage(NamedTuple):
+    """A stage on so many pairs: its name, the words after `python -m` of each job, and the files that it leaves."""
+
+    name: str
+    pairs: int
+    jobs: list[Words]
+    leaves: list[Path]
+
+
+class Usage(NamedTuple):
+    """Seconds on the clock and of the processors, and the largest resident size of any of its processes, in MB."""
+
+    seconds: float
+    core_seconds: float
+    peak_mb: float
+
+
+def measure(words: Words, log: Path) -> Usage:
+    """Run `python -m` with `words`, its messages going to `log`, and return what it used; UserError where it fails.
+
+    A process begins with its parent's largest size, so this one must stay small: text is made in another.
+    """
+    begun = time.monotonic()
+    with open(log, "wb") as messages:
+        process = subprocess.Popen([sys.executable, "-m", *words], stderr=messages)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        *_, said = log.read_text(errors="replace").strip().split("\n")
+        raise UserError(f"{words[0]} {words[1]} failed: {said}")
+    # Linux counts the resident size in KB
+    return Usage(time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / MEGA)
+
+
+def size(path: Path) -> int:
+    """The bytes of a file, or of all files of a folder."""
+    return sum(size(inner) for inner in path.iterdir()) if path.is_dir() else path.stat().st_size
+
+
+def count_words(path: Path) -> int:
+    """The words of a tokenized text."""
+    return sum(line.count(" ") + 1 for line in read_lines(path) if line)
+
+
+def sides(stem: Path) -> list[Path]:
+    """A text's files, source first."""
+    return [stem.with_name(f"{stem.name}.{language}") for language in LANGUAGES]
+
+
+def tokenization(raw: Path, output: Path, language: str, shard: tuple[int, int] = (1, 1)) -> Words:
+    """The words that tokenize a shard of a text."""
+    cut = ["--shard", *map(str, shard), str(SHARD)]
+    return ["nmt", "tokenize", "--language", language, *cut, "--input", raw, "--output", output]
+
+
+def stages(folder: Path, pairs: int) -> Iterator[Stage]:
+    """All that is measured on the text in `folder`; each must be run before the next is asked for."""
+
+    def whole(name: str, words: Words, leaves: list[Path]) -> Stage:
+        return Stage(name, pairs, [["nmt", name.split(" ")[0], *words]], leaves)
+
+    archive, raw = folder / "train.tgz", sides(folder / "extracted" / "train")
+    words: Words = ["--name", "train", "--archives", archive, archive, "--members", *(path.name for path in raw)]
+    yield whole("extract", [*words, "--outputs", *raw], raw)
+
+    shards = max(1, round(pairs / SHARD))
+    parts = [sides(folder / "tokenized" / f"train.{number}") for number in range(1, shards + 1)]
+    for side, language in enumerate(LANGUAGES):
+        lines = min(pairs, PLAIN_LINES)
+        plain: Words = ["bench.plain", "--language", language, "--lines", str(lines), "--input", raw[side]]
+        yield Stage(f"{PLAIN} {language}", lines, [[*plain, "--output", folder / PLAIN]], [folder / PLAIN])
+        texts = [part[side] for part in parts]
+        jobs = [tokenization(raw[side], text, language, (number, shards)) for number, text in enumerate(texts, 1)]
+        yield Stage(f"tokenize {language}", pairs, jobs, texts)
+
+    held_out, in_domain = (sides(folder / "tokenized" / name) for name in SETS)
+    surveys, ratings = ([folder / f"{name}.{number}.npy" for number in range(shards)] for name in ("surveyed", "rated"))
+    words = ["--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
+    both = list(zip(parts, surveys, strict=True))
+    jobs = [["nmt", "survey", "--texts", *part, *words, "--output", survey] for part, survey in both]
+    yield Stage("survey", pairs, jobs, surveys)
+    models = folder / "estimated"
+    surveyed: Words = ["--names", *["train"] * shards, "--sources", *(part[0] for part in parts)]
+    surveyed += ["--targets", *(part[1] for part in parts), "--surveys", *surveys]
+    words = [*surveyed, "--in-domain-sources", in_domain[0], "--in-domain-targets", in_domain[1], "--lmplz", LMPLZ]
+    yield whole("estimate", [*words, "--order", ORDER, "--seed", SEED, "--output", models], [models])
+    both = list(zip(parts, ratings, strict=True))
+    jobs = [["nmt", "rate", "--texts", *part, "--models", models, "--output", rating] for part, rating in both]
+    yield Stage("rate", pairs, jobs, ratings)
+
+    selected, audit = sides(folder / "selected" / "train"), folder / "audit.csv"
+    budget = sum(count_words(part[0]) for part in parts) * KEPT // paper_words(training_corpora())
+    words = [*surveyed, "--ratings", *ratings, "--words", str(budget), "--outputs", *selected, "--audit", audit]
+    words += ["--distribution", folder / "ratings.csv", "--examples", folder / "examples.tsv"]
+    yield whole("select", words, selected)
+
+    shortlists = sides(folder / "shortlist")
+    for language, text, shortlist in zip(LANGUAGES, selected, shortlists, strict=True):
+        words = ["--input", text, "--size", SHORTLIST, "--output", shortlist]
+        yield whole(f"shortlist {language}", words, [shortlist])
+    words = ["--shortlists", *shortlists, "--texts", *selected]
+    coverage, ids = folder / "coverage.csv", folder / "binarized"
+    yield whole("coverage", [*words, "--audit", audit, "--output", coverage], [coverage])
+    yield whole("binarize", [*words, "--seed", SEED, "--output", ids], [ids])
+
+
+def together(usages: list[Usage]) -> Usage:
+    """What several jobs used, one after the other."""
+    seconds, core_seconds, peaks = zip(*usages, strict=True)
+    return Usage(sum(seconds), sum(core_seconds), max(peaks))
+
+
+def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
+    """Make a text of `pairs` pairs in the empty `folder` and run every stage on it, one after the other."""
+    log = folder / "log"
+    measure(["bench.text", "--pairs", str(pairs), "--corpora", corpora, "--output", folder], log)
+    for name in SETS:
+        raw, tokenized = sides(folder / name), sides(folder / "tokenized" / name)
+        for language, source, output in zip(LANGUAGES, raw, tokenized, strict=True):
+            measure(tokenization(source, output, language), log)
+    used = []
+    for stage in stages(folder, pairs):
+        used.append((stage, together([measure(words, log) for words in stage.jobs])))
+        print(f"{stage.name}, {stage.pairs:,} pairs: {used[-1][1].seconds:.1f} s", file=sys.stderr, flush=True)
+    words = sum(map(count_words, (folder / "tokenized").glob(f"train.*.{LANGUAGES[1]}")))
+    return [
+        Row(
+            stage.name,
+            stage.pairs,
+            words * stage.pairs // pairs,
+            usage.seconds,
+            usage.core_seconds,
+            stage.pairs / usage.core_seconds,
+            usage.peak_mb,
+            sum(size(path) for path in stage.leaves) / MEGA,
+            processor(),
+        )
+        for stage, usage in used
+    ]
+
+
+def processor() -> str:
+    """What Linux calls the processor."""
+    name = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return name[1] if name else platform.machine()
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.data", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="sizes of the text")
+    parser.add_argument(
+        "--corpora",
+        type=Path,
+        default=Path("data/open/archives"),
+        help="folder of real text, as the open run fetches it; without it the built-in language [data/open/archives]",
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path("data/bench"), help="for what is made and removed [data/bench]"
+    )
+    parser.add_argument("--output", type=Path, default=Path("results/bench/data.csv"), help="[results/bench/data.csv]")
+    parser.add_argument("--page", type=Path, default=Path("docs/scale.md"), help="[docs/scale.md]")
+    arguments = parser.parse_args(words)
+    try:
+        if not works(LMPLZ):
+            provide(LMPLZ)
+        rows: list[Row] = []
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        for pairs in sorted(arguments.pairs):
+            with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+                rows += bench(pairs, arguments.corpora, Path(folder))
+        write_rows(arguments.output, rows)
+        write_page(arguments.output, arguments.page)
+    except UserError as error:
+        print(f"bench.data: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""The page on WMT'14 at full size, worked out from the measurements of `bench.data`.
+
+The time of a stage is that of the largest text measured, times the ratio of the words. Its jobs, those of the
+workflow, go to the cores one by one, the longest first; a stage begins when the one before it has ended. Memory grows
+with the pairs of a job as it grew from the second largest text to the largest.
+"""
+
+from __future__ import annotations
+
+import heapq
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nmt.config import Shard
+from nmt.corpora.registry import Corpus, read_registry
+from nmt.evaluation.markup import markdown_table, read_csv, write_csv
+from nmt.files import atomic
+
+REGISTRY = Path("data/corpora.tsv")
+KEPT = 348_000_000  # words that the paper's data selection keeps
+PAPER_TOTAL = 850_000_000  # words, as the paper adds them up
+PLAIN = "sacremoses"  # the baseline of tokenization
+CORES = (8, 64)
+GIGA, MEGA, HOUR = 1e9, 1e6, 3600
+MEGABITS = 100  # a second, of the network
+
+
+class Row(NamedTuple):
+    """A stage on a text of so many pairs and target words."""
+
+    stage: str
+    pairs: int
+    words: int
+    seconds: float
+    core_seconds: float
+    pairs_a_second: float  # a core
+    peak_mb: float  # the largest process
+    disk_mb: float  # what it leaves
+    processor: str
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The measurements in a CSV file."""
+    rows = []
+    for stage, pairs, words, *figures, processor in read_csv(str(path), Row._fields):
+        seconds, core_seconds, pairs_a_second, peak_mb, disk_mb = map(float, figures)
+        amounts = (seconds, core_seconds, pairs_a_second, peak_mb, disk_mb)
+        rows.append(Row(stage, int(pairs), int(words), *amounts, processor))
+    return rows
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write measurements as CSV, seconds and sizes to a tenth."""
+    cells = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
+    write_csv(str(path), Row._fields, cells)
+
+
+def training_corpora(registry: Path = REGISTRY) -> list[Corpus]:
+    """The corpora of the paper that models are trained on."""
+    return [corpus for corpus in read_registry(registry).values() if corpus.role == "train"]
+
+
+def paper_words(corpora: Sequence[Corpus]) -> int:
+    """The words of all corpora, as the paper states them for each."""
+    return sum(corpus.words or 0 for corpus in corpora)
+
+
+def hours(jobs: Sequence[float], cores: int) -> float:
+    """The hours in which `cores` do jobs of so many seconds, the longest first."""
+    busy = [0.0] * cores
+    for seconds in sorted(jobs, reverse=True):
+        heapq.heapreplace(busy, busy[0] + seconds)
+    return max(busy) / HOUR
+
+
+def shares(stage: str, corpora: Sequence[Corpus]) -> list[float]:
+    """The share of the text that each job of a stage works on, those on one side of it where sides are apart."""
+    whole = paper_words(corpora)
+    if stage == "extract":
+        return [(corpus.words or 0) / whole for corpus in corpora]
+    if stage in ("tokenize", "survey", "rate"):
+        shards = [max(1, round((corpus.pairs or 0) / Shard().pairs)) for corpus in corpora]
+        both = zip(corpora, shards, strict=True)
+        return [(corpus.words or 0) / whole / count for corpus, count in both for _ in range(count)]
+    return [1.0]
+
+
+def memory(row: Row, before: Row, pairs: float) -> float:
+    """The MB of the process of `row`, which had those of `before` on a smaller text, on so many pairs."""
+    growth = max(0.0, row.peak_mb - before.peak_mb) / max(1, row.pairs - before.pairs)
+    return row.peak_mb + growth * max(0.0, pairs - row.pairs)
+
+
+def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
+    """The table of what was measured, a line a stage."""
+    of = {(row.stage, row.pairs): row for row in rows}
+    columns = ["stage", *(f"s, {size / MEGA:g} M" for size in sizes), "pairs a second a core"]
+    columns += [*(f"MB, {size / MEGA:g} M" for size in sizes), "MB on disk"]
+    lines = []
+    for stage in dict.fromkeys(row.stage for row in rows):
+        own = [of[stage, size] for size in sizes]
+        line = [stage, *(f"{row.seconds:.1f}" for row in own), f"{own[-1].pairs_a_second:,.0f}"]
+        lines.append([*line, *(f"{row.peak_mb:.0f}" for row in own), f"{own[-1].disk_mb:,.0f}"])
+    return "\n".join(markdown_table(columns, lines))
+
+
+class Worked(NamedTuple):
+    """What all of the corpora take: the table, and the hours of all stages together on each of CORES."""
+
+    table: str
+    hours: list[float]
+
+
+def work_out(rows: Sequence[Row], sizes: Sequence[int], corpora: Sequence[Corpus]) -> Worked:
+    """The figures of the largest text, carried over to all of the corpora."""
+    of = {(row.stage, row.pairs): row for row in rows}
+    pairs = sum(corpus.pairs or 0 for corpus in corpora)
+    together: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.pairs == sizes[-1]:
+            together.setdefault(row.stage.split(" ")[0], []).append(row)
+    lines, sums, peak = [], [0.0] * (2 + len(CORES)), 0.0
+    for stage, own in together.items():
+        factor = paper_words(corpora) / own[0].words
+        parts = shares(stage, corpora)
+        jobs = [row.seconds * factor * part for row in own for part in parts]
+        largest = max(memory(row, of[row.stage, sizes[-2:][0]], max(parts) * pairs) for row in own)
+        disk = sum(row.disk_mb for row in own) * factor * MEGA / GIGA
+        figures = [sum(jobs) / HOUR, *(hours(jobs, cores) for cores in CORES), disk]
+        lines.append([stage, f"{len(jobs)}", *(f"{one:.2f}" for one in figures[:-1]), f"{largest:,.0f}", f"{disk:.1f}"])
+        sums = [total + figure for total, figure in zip(sums, figures, strict=True)]
+        peak = max(peak, largest)
+    lines.append(["all", "", *(f"{one:.2f}" for one in sums[:-1]), f"{peak:,.0f}", f"{sums[-1]:.1f}"])
+    columns = [
+        "stage",
+        "jobs",
+        "core hours",
+        *(f"hours, {cores} cores" for cores in CORES),
+        "MB a process",
+        "GB on disk",
+    ]
+    return Worked("\n".join(markdown_table(columns, lines)), sums[1:-1])
+
+
+def speeds(rows: Sequence[Row], plain: Sequence[Row]) -> str:
+    """How fast tokenization is beside the baseline, in words."""
+    ours = {row.stage.split(" ")[1]: row.pairs_a_second for row in rows if row.stage.startswith("tokenize")}
+    theirs = {row.stage.split(" ")[1]: row.pairs_a_second for row in plain}
+    return " and ".join(f"{ours[side]:,.0f} ({side}; {ours[side] / theirs[side]:.1f} times as many)" for side in ours)
+
+
+def paragraph(text: str) -> str:
+    """`text` in lines of a page's width."""
+    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
+
+
+def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
+    """The page, in Markdown."""
+    plain = [row for row in measurements if row.stage.startswith(PLAIN)]
+    rows = [row for row in measurements if row not in plain]
+    sizes = sorted({row.pairs for row in rows})
+    smallest = {row.stage: row for row in rows if row.pairs == sizes[0]}
+    largest = [row for row in rows if row.pairs == sizes[-1]]
+    growth = {row.stage: row.seconds / smallest[row.stage].seconds for row in largest}
+    steepest = max(growth, key=lambda stage: growth[stage])
+    hungriest = max(rows, key=lambda row: row.peak_mb)
+    words, pairs = paper_words(corpora), sum(corpus.pairs or 0 for corpus in corpora)
+    archives = sum(corpus.archives[0].bytes or 0 for corpus in corpora)
+    fetching = archives * 8 / (MEGABITS * MEGA) / HOUR
+    worked = work_out(rows, sizes, corpora)
+    totals = " and ".join(f"{total:.1f} on {cores}" for total, cores in zip(worked.hours, CORES, strict=True))
+    blocks = [
+        "# WMT'14 at full size",
+        "Made by `make bench-data` from [results/bench/data.csv](../results/bench/data.csv): do not edit.",
+        "## Measured",
+        paragraph(f"""
+            One process at a time, on {rows[0].processor}. For each size of the text, in million pairs, the seconds
+            and the memory of the largest process (MB); for the largest the speed, and what is left on disk."""),
+        measured(rows, sizes),
+        paragraph(f"""
+            From {sizes[0]:,} to {sizes[-1]:,} pairs, {sizes[-1] / sizes[0]:g} times as many, seconds grow at most
+            {growth[steepest]:.1f} times ({steepest}). The largest process had {hungriest.peak_mb:,.0f} MB
+            ({hungriest.stage}, {hungriest.pairs:,} pairs). Lines that a core tokenizes in a second, beside
+            sacremoses called line by line: {speeds(largest, plain)}."""),
+        "## All of WMT'14",
+        paragraph(f"""
+            The five archives, {archives / GIGA:.1f} GB, hold {pairs / MEGA:.1f} million pairs. The words that the
+            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {PAPER_TOTAL / MEGA:g}
+            million), of which {KEPT / MEGA:g} million are kept. Seconds and disk are those of the largest text
+            above times {words / largest[0].words:.1f}, the ratio of the words; memory goes on growing with a job's
+            pairs as it did between the two largest texts. Stages follow one another, each in the jobs that the
+            workflow makes of it."""),
+        worked.table,
+        paragraph(f"""
+            Hours for all stages: {totals} cores. Before them the archives are fetched, in {fetching:.1f} hours at
+            {MEGABITS} Mbit/s; their {archives / GIGA:.1f} GB come on top of the disk above."""),
+        "## Shards",
+        paragraph(f"""
+            A training corpus is cut into shards of about {Shard().pairs:,} pairs (the setting `shard`), by the
+            number of pairs that the registry expects; each is a job of tokenize for either side, of survey and of
+            rate, on one machine or on a cluster. The DAG is known before anything is fetched. A job passes over the
+            lines before its shard without decoding them; nothing is written twice. The selected text is the same
+            for any number of shards."""),
+        paragraph("""
+            A fault fails its shard with a line that names the corpus, the shard and the line in the corpus; under
+            `--keep-going` all others are done, and the next run does that one alone. A full disk fails the jobs at
+            hand with a line each; their outputs are whole or not there, and the same command goes on when there is
+            room."""),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def write_page(source: Path, output: Path) -> None:
+    """Write the page on the measurements in `source`."""
+    with atomic(output) as partial:
+        partial.write_text(page(read_rows(source), training_corpora()), encoding="utf-8")

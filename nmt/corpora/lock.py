@@ -1,0 +1,85 @@
+"""The lock: length and hash of each archive as it was first fetched, which it must have ever after.
+
+A registry `corpora.tsv` has its lock in `corpora.lock.tsv` beside it, a table sorted by archive, to be committed with
+the registry. Its columns are archive (the path below a mirror), bytes and sha256. Archives whose sha256 the registry
+itself holds are not in it. Standard library only, as in `registry`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from nmt.corpora.registry import SHA256
+from nmt.files import UserError, read_lines, write_lines
+
+HEADER = "archive\tbytes\tsha256"
+ENTRY = re.compile(rf"([^\t]+)\t([0-9]+)\t({SHA256.pattern})")
+
+
+class Fingerprint(NamedTuple):
+    """What the lock holds of an archive."""
+
+    bytes: int
+    sha256: str
+
+
+def lock_path(registry: str | Path) -> Path:
+    """Where the lock of a registry lies."""
+    return Path(registry).with_suffix(".lock.tsv")
+
+
+def read_lock(path: str | Path) -> dict[str, Fingerprint]:
+    """The fingerprints of the lock at `path` by archive; none where there is no lock yet.
+
+    Raises UserError, with the line, where it is not as `record` writes it.
+    """
+    if not Path(path).exists():
+        return {}
+    entries: dict[str, Fingerprint] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        if number == 1 and line == HEADER:
+            continue
+        fields = ENTRY.fullmatch(line)
+        if number == 1 or fields is None or fields[1] in entries:
+            expected = HEADER.replace("\t", ", ")
+            raise UserError(
+                f"{path}: line {number} must hold {expected}, separated by tabs, each archive once; mend it"
+            )
+        entries[fields[1]] = Fingerprint(int(fields[2]), fields[3])
+    return entries
+
+
+def record(path: Path, archive: str, fingerprint: Fingerprint) -> Fingerprint:
+    """Add an archive to the lock at `path`, unless it is there; return what the lock holds of it then.
+
+    Safe where several processes do so at once.
+    """
+    with _alone(path):
+        entries = read_lock(path)
+        if archive not in entries:
+            entries[archive] = fingerprint
+            lines = (f"{name}\t{entry.bytes}\t{entry.sha256}" for name, entry in sorted(entries.items()))
+            write_lines(path, [HEADER, *lines])
+        return entries[archive]
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the lock file for this process; the others wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # While this one waited, another may have put a new file in the place of the one that was opened.
+            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+                yield
+                return
+        finally:
+            os.close(file)

@@ -1,0 +1,191 @@
+"""One file over HTTP, over as many connections and runs as it takes.
+
+What has arrived lies in a partial file, and beside it a note of its address, its version on the server and its length.
+A later connection, be it of another process, asks for the rest only and is answered with it only while the server
+still has that version; else the file comes whole again.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from nmt.files import UserError, read_json, warn, write_json
+from nmt.progress import Progress
+
+BLOCK = 1 << 20
+TIMEOUT = 30.0  # seconds without a byte
+TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+
+
+class UnavailableError(Exception):
+    """The file cannot be had at an address; says why."""
+
+
+class _BrokenError(Exception):
+    """A transfer that stopped for a reason that may pass; says which."""
+
+
+def note_path(partial: Path) -> Path:
+    """Where it is noted what a partial file is a part of."""
+    return partial.with_name(f"{partial.name}.json")
+
+
+def begun(partial: Path) -> str:
+    """The address that a partial file comes from; "" where there is none."""
+    return str(_note(partial).get("address", ""))
+
+
+def download(url: str, partial: Path, label: str, *, length: int | None, pauses: Sequence[float]) -> None:
+    """Receive the file at `url` whole into `partial`, going on from what is there of it, shown as `label`.
+
+    `length` in bytes is what the file must have, None where it is not known; `pauses` in seconds come between tries and
+    begin anew whenever a block has been gained. Raises UnavailableError where it cannot be had; what has arrived then
+    stays.
+    """
+    with open(partial, "ab") as file, Progress(label, None, "B") as progress:
+        transfer = _Transfer(url, file, partial, length, progress)
+        furthest, tries = transfer.received, 0
+        while not transfer.done():
+            try:
+                transfer.connect()
+                return
+            except _BrokenError as error:
+                if transfer.received >= furthest + BLOCK:
+                    tries = 0
+                furthest = max(furthest, transfer.received)
+                if tries == len(pauses):
+                    raise UnavailableError(f"{error} after {tries + 1} tries") from None
+                warn(f"{url}: {error}; trying again in {pauses[tries]:g} s")
+                time.sleep(pauses[tries])
+                tries += 1
+
+
+class _Transfer:
+    """The state of one download.
+
+    `received` counts the bytes in the file that are of the version `tag`, an entity tag or date; `moved` says whether
+    this run received any of them; `length` is the whole file's, None while no server has told it.
+    """
+
+    def __init__(self, url: str, file: IO[bytes], partial: Path, expected: int | None, progress: Progress) -> None:
+        self.url, self.file, self.partial, self.expected, self.progress = url, file, partial, expected, progress
+        self.received, self.tag, self.moved = 0, "", False
+        self.length: int | None = None
+        note = _note(partial)
+        if note.get("address") == url:
+            self.received, self.tag, self.length = partial.stat().st_size, note["version"], note["bytes"]
+            progress.total(self.length)
+            progress.update(self.received)
+
+    def done(self) -> bool:
+        """Whether an earlier run received everything."""
+        return self.length is not None and self.received == self.length
+
+    def connect(self) -> None:
+        """Receive what is missing. Raises _BrokenError where another try may help, UnavailableError where none will."""
+        with self._open() as response:
+            if response.status != 206:
+                self._begin(response.headers)
+            for block in _blocks(response):
+                self.file.write(block)
+                self.received += len(block)
+                self.moved = True
+                self.progress.update(len(block))
+        self.file.flush()
+        if self.length is not None and self.received != self.length:
+            raise _BrokenError(f"expected {self.length} bytes, got {self.received}")
+
+    def _open(self) -> http.client.HTTPResponse:
+        request = urllib.request.Request(self.url, headers={"User-Agent": "nmt"})
+        if self.received and self.tag:
+            request.add_header("Range", f"bytes={self.received}-")
+            request.add_header("If-Range", self.tag)
+        try:
+            response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=TIMEOUT)
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code == 416:
+                    self._discard()
+                    raise _BrokenError("the file has changed on the server") from None
+                if error.code in TRANSIENT:
+                    raise _BrokenError(f"the server answers {error.code} {error.reason}") from None
+                raise UnavailableError(f"the server answers {error.code} {error.reason}") from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            # Without a network or a host there is nothing to wait for, unless the transfer had begun.
+            lasting = isinstance(reason, (socket.gaierror, ConnectionRefusedError, ssl.SSLCertVerificationError))
+            unreachable = isinstance(reason, OSError) and "unreachable" in str(reason)
+            if (lasting or unreachable) and not self.moved:
+                raise UnavailableError(f"cannot be reached ({_said(reason)})") from None
+            raise _BrokenError(f"no answer ({_said(reason)})") from None
+        except ValueError as error:
+            raise UnavailableError(f"not a URL ({error})") from None
+        if response.status == 206 and not self._is_the_rest(response.headers):
+            response.close()
+            self._discard()
+            raise _BrokenError("the server sends another part than was asked for, or one of another version")
+        return response
+
+    def _is_the_rest(self, headers: http.client.HTTPMessage) -> bool:
+        start, _, end = headers.get("Content-Range", "").removeprefix("bytes ").partition("-")
+        total = _number(end.partition("/")[2])
+        tag = headers.get("ETag" if self.tag.startswith('"') else "Last-Modified", self.tag)
+        return start == str(self.received) and total in (None, self.length) and tag == self.tag
+
+    def _begin(self, headers: http.client.HTTPMessage) -> None:
+        """Take up the whole file, of the version that the server now has."""
+        length = _number(headers.get("Content-Length"))
+        if None not in (length, self.expected) and length != self.expected:
+            raise UnavailableError(f"expected {self.expected} bytes, the server has {length}")
+        self._discard()
+        tag = headers.get("ETag", "")
+        self.tag = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+        self.length = length
+        self.progress.total(length)
+        if self.tag:
+            write_json(note_path(self.partial), {"address": self.url, "version": self.tag, "bytes": length})
+
+    def _discard(self) -> None:
+        self.file.truncate(0)
+        note_path(self.partial).unlink(missing_ok=True)
+        self.progress.update(-self.received)
+        self.received, self.tag = 0, ""
+
+
+def _note(partial: Path) -> dict[str, Any]:
+    """What is noted of a partial file; nothing where a note is missing or cannot be read."""
+    try:
+        note = read_json(note_path(partial)) if partial.exists() else {}
+    except UserError:
+        return {}
+    return note if isinstance(note, dict) and {"address", "version", "bytes"} <= note.keys() else {}
+
+
+def _blocks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    while True:
+        try:
+            block = response.read(BLOCK)
+        except http.client.IncompleteRead as error:
+            yield error.partial
+            raise _BrokenError("the connection was closed in the middle") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise _BrokenError(f"the connection broke ({_said(error)})") from None
+        if not block:
+            return
+        yield block
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.strip().isdigit() else None
+
+
+def _said(error: Any) -> str:
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__

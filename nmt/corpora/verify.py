@@ -1,0 +1,98 @@
+"""Check all archives that have been fetched against the registry and its lock.
+
+Prints a line for each archive of the registry: whole, differing, or not fetched. Whole is one that has the registry's
+sha256, or length and hash of the lock. What others have published of it is compared, too; an archive that was taken
+from a `mirror` in spite of such a difference is whole, and the difference is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from nmt.corpora.lock import Fingerprint, read_lock
+from nmt.corpora.registry import Archive, read_archives
+from nmt.files import UserError
+from nmt.progress import Progress
+
+BLOCK = 1 << 20
+SILENT = 5.0  # seconds
+
+
+class Measured(NamedTuple):
+    """What a file turned out to be."""
+
+    fingerprint: Fingerprint
+    md5: str
+
+
+def measure(path: Path, label: str) -> Measured:
+    """Length and hashes of the file at `path`; `label` is shown where that takes long."""
+    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
+    size = path.stat().st_size
+    with open(path, "rb") as file, Progress(label, size, "B", silent=SILENT) as progress:
+        while block := file.read(BLOCK):
+            sha256.update(block)
+            md5.update(block)
+            progress.update(len(block))
+    return Measured(Fingerprint(size, sha256.hexdigest()), md5.hexdigest())
+
+
+def fault(archive: Archive, locked: Fingerprint | None, found: Measured) -> str:
+    """How a file differs from the archive that registry or lock pins; "" where it does not or nothing is pinned."""
+    got = found.fingerprint
+    if archive.sha256:
+        return f"expected sha256:{archive.sha256}, got sha256:{got.sha256}" if got.sha256 != archive.sha256 else ""
+    if locked is not None and got != locked:
+        expected = f"{locked.bytes} bytes, sha256:{locked.sha256}"
+        return f"expected {expected} as first fetched, got {got.bytes} bytes, sha256:{got.sha256}"
+    return ""
+
+
+def departure(archive: Archive, found: Measured) -> str:
+    """How a file differs from what others have published of the archive; "" where it does not or nothing is known."""
+    if archive.bytes is not None and found.fingerprint.bytes != archive.bytes:
+        return f"expected {archive.bytes} bytes as published, got {found.fingerprint.bytes}"
+    kind = archive.published.partition(":")[0]
+    got = {"": "", "md5": f"md5:{found.md5}", "sha256": f"sha256:{found.fingerprint.sha256}"}[kind]
+    return f"expected {archive.published} as published, got {got}" if got != archive.published else ""
+
+
+def verify(registry: Path, lock: Path | None, folder: Path) -> int:
+    """Check the registry's archives below `folder`; return how many there are.
+
+    Raises UserError where one of them is not what it was when it was fetched.
+    """
+    locked = read_lock(lock) if lock else {}
+    present, wrong = 0, []
+    for path, archive in read_archives(registry).items():
+        if not (folder / path).is_file():
+            print(f"{path}: not fetched", flush=True)
+            continue
+        present += 1
+        found = measure(folder / path, f"verify {path}")
+        if said := fault(archive, locked.get(path), found):
+            wrong.append(path)
+            print(f"{path}: DIFFERS, {said}", flush=True)
+            continue
+        known = "whole" if archive.sha256 or path in locked else "no hash is known"
+        said = departure(archive, found)
+        print(f"{path}: {known}, {found.fingerprint.bytes} bytes" + (f", but {said}" if said else ""), flush=True)
+    if wrong:
+        raise UserError(
+            f"{folder}: {len(wrong)} of {present} archives are not what was fetched: {', '.join(wrong)}; remove them "
+            "and fetch them again"
+        )
+    return present
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--registry", type=Path, required=True, help="table of the corpora")
+    parser.add_argument("--lock", default="", help="table of what was first fetched; may not exist yet")
+    parser.add_argument("--archives", type=Path, required=True, help="folder in which they lie as below a mirror")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    verify(arguments.registry, Path(arguments.lock) if arguments.lock else None, arguments.archives)

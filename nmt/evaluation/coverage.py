@@ -1,0 +1,109 @@
+"""How much of each text the shortlists cover: the selected text of every training corpus and of all, and the test sets.
+
+A word beyond the shortlist is UNK to the model; `sentences_without_unk` are those of which the model knows every word
+on that side.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from nmt.corpora.pairs import split_words
+from nmt.corpora.select import AUDIT, TOTAL
+from nmt.corpora.shortlist import UNK, Shortlist
+from nmt.evaluation.markup import Cell, number, read_csv, write_csv
+from nmt.files import UserError, read_lines
+from nmt.progress import Progress
+
+COLUMNS = (
+    *("text", "language", "size", "sentences", "sentences_without_unk"),
+    *("types", "tokens", "unk_tokens", "coverage_percent", "unk_percent"),
+)
+
+
+@dataclass
+class Count:
+    """What is counted of a text."""
+
+    sentences: int = 0
+    sentences_without_unk: int = 0
+    tokens: int = 0
+    unk_tokens: int = 0
+    types: set[str] = field(default_factory=set)
+
+    def add(self, other: Count) -> None:
+        """Count `other`, too."""
+        self.sentences += other.sentences
+        self.sentences_without_unk += other.sentences_without_unk
+        self.tokens += other.tokens
+        self.unk_tokens += other.unk_tokens
+        self.types |= other.types
+
+    def row(self, text: str, language: str, size: int) -> list[Cell]:
+        """The row of COLUMNS; no percentages for a text without words."""
+        share = 100 * self.unk_tokens / self.tokens if self.tokens else None
+        percentages = ["", ""] if share is None else [number(100 - share, 2), number(share, 2)]
+        counts = (self.sentences, self.sentences_without_unk, len(self.types), self.tokens, self.unk_tokens)
+        return [text, language, size, *counts, *percentages]
+
+
+def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
+    """Count tokenized `lines`."""
+    found = Count()
+    for line in lines:
+        words = split_words(line)
+        unknown = shortlist.ids(words).count(UNK)
+        found.sentences += 1
+        found.sentences_without_unk += not unknown
+        found.tokens += len(words)
+        found.unk_tokens += unknown
+        found.types.update(words)
+    return found
+
+
+def measure(
+    shortlist: Shortlist, language: str, train: Path, corpora: dict[str, int], sets: dict[str, Path]
+) -> list[list[Cell]]:
+    """The rows of one language. `corpora` says how many lines of `train` come from which corpus, in their order.
+
+    Raises UserError where `train` has another number of lines.
+    """
+    size = len(shortlist) - 1  # as the setting counts: the end of the sentence is no word
+    whole, rows = Count(), []
+    with Progress(f"coverage {train.name}", sum(corpora.values()), "lines") as progress:
+        lines = progress.over(read_lines(train))
+        for corpus, kept in corpora.items():
+            part = count(islice(lines, kept), shortlist)
+            rows.append(part.row(corpus, language, size))
+            whole.add(part)
+        if whole.sentences != sum(corpora.values()) or next(lines, None) is not None:
+            raise UserError(f"{train}: has not the {sum(corpora.values())} lines of the audit; select again")
+    rows.append(whole.row(TOTAL, language, size))
+    return rows + [count(read_lines(path), shortlist).row(name, language, size) for name, path in sets.items()]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--shortlists", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"))
+    parser.add_argument("--texts", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"), help="selected")
+    parser.add_argument("--audit", required=True, help="CSV of the step select: the parts of the selected text")
+    parser.add_argument("--names", nargs="*", default=[], help="of further tokenized texts, as the test sets")
+    parser.add_argument("--sources", nargs="*", type=Path, default=[], help="one file a name")
+    parser.add_argument("--targets", nargs="*", type=Path, default=[])
+    parser.add_argument("--output", required=True, help="CSV")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if not len(arguments.names) == len(arguments.sources) == len(arguments.targets):
+        raise UserError(f"--names: {len(arguments.names)} names; give as many --sources and --targets")
+    kept = AUDIT.index("pairs_kept")
+    corpora = {row[0]: int(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
+    rows = []
+    sides = zip(arguments.shortlists, arguments.texts, (arguments.sources, arguments.targets), strict=True)
+    for shortlist, train, paths in sides:
+        sets = dict(zip(arguments.names, paths, strict=True))
+        rows += measure(Shortlist.read(shortlist), train.suffix.removeprefix("."), train, corpora, sets)
+    write_csv(arguments.output, COLUMNS, rows)

@@ -1,0 +1,135 @@
+"""Several processes train one model: each takes its share of every minibatch, and their gradients are added up.
+
+`torchrun` starts them, one a GPU, or several on CPUs. DistributedDataParallel adds up the dense gradients while the
+backward pass goes on; what it cannot take, the sparse gradients of embeddings on a CPU, is added up after it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from nmt.files import UserError
+from nmt.model.network import Network
+from nmt.training.batches import Batch
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of one training, and which of them this one is; by default it is alone.
+
+    Every method but `device` and `share` waits for the others, so all must call it.
+    """
+
+    rank: int = 0
+    world: int = 1
+    local_rank: int = 0
+
+    @property
+    def alone(self) -> bool:
+        return self.world == 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes files and shows progress."""
+        return self.rank == 0
+
+    def device(self, device: torch.device) -> torch.device:
+        """Where this process computes: of several GPUs the one of its number on this machine."""
+        if device.type == "cpu" or self.alone:
+            return device
+        if self.local_rank >= torch.cuda.device_count():
+            raise UserError(f"{torch.cuda.device_count()} GPUs here are fewer than processes; start one process a GPU")
+        torch.cuda.set_device(self.local_rank)
+        return torch.device("cuda", self.local_rank)
+
+    def share(self, batch: Batch) -> Batch:
+        """Every `world`-th row of a minibatch, which is sorted by length: all processes have as much to do."""
+        return batch if self.alone else Batch(*(part[self.rank :: self.world].contiguous() for part in batch))
+
+    def cost(self, model: Network, sparse: Collection[nn.Parameter]) -> Callable[..., Tensor]:
+        """`model.summed_nll` of a share, whose backward pass leaves the sum over all shares in every dense gradient.
+
+        The gradients of the parameters in `sparse` are left to `add_sparse`.
+        """
+        if self.alone:
+            return model.summed_nll
+        cost = _Cost(model)
+        ignored = [name for name, parameter in cost.named_parameters() if any(parameter is one for one in sparse)]
+        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(cost, ignored)
+        parallel = DistributedDataParallel(cost, gradient_as_bucket_view=True)
+        parallel.register_comm_hook(None, lambda _, bucket: _added_up(bucket.buffer()))
+        return parallel
+
+    def add_sparse(self, parameters: Collection[nn.Parameter]) -> None:
+        """Replace the sparse gradient of each parameter by the sum of all processes'."""
+        if not self.alone:
+            for parameter in parameters:
+                dist.all_reduce(parameter.grad)
+
+    def sum(self, values: Tensor) -> Tensor:
+        """`values` added up over the processes, in place."""
+        if not self.alone:
+            dist.all_reduce(values)
+        return values
+
+    def any(self, *flags: bool) -> list[bool]:
+        """For each flag whether it is set in any process; the GPU is not waited for."""
+        if self.alone:
+            return list(flags)
+        values = torch.tensor(flags, dtype=torch.uint8)
+        dist.all_reduce(values, dist.ReduceOp.MAX)
+        return [bool(value) for value in values.tolist()]
+
+    def wait(self) -> None:
+        """Return once every process has come here."""
+        self.any(True)
+
+    @contextmanager
+    def first_alone(self) -> Iterator[None]:
+        """The first process goes through the context before the others do."""
+        if not self.first:
+            self.wait()
+        try:
+            yield
+        finally:
+            if self.first:
+                self.wait()
+
+
+class _Cost(nn.Module):
+    """The training cost as a module's forward, which is what DistributedDataParallel takes."""
+
+    def __init__(self, model: Network) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, *batch: Tensor) -> Tensor:
+        return self.model.summed_nll(*batch)
+
+
+def _added_up(gradients: Tensor) -> torch.futures.Future[Tensor]:
+    """The sum of the processes' gradients, where DistributedDataParallel by itself takes their mean."""
+    work: Any = dist.all_reduce(gradients, async_op=True)
+    return work.get_future().then(lambda future: future.value()[0])
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[Processes]:
+    """The processes that torchrun has started together, joined as long as the context lasts; else this one alone."""
+    if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield Processes()
+        return
+    dist.init_process_group("gloo" if device.type == "cpu" else "cpu:gloo,cuda:nccl")
+    try:
+        yield Processes(dist.get_rank(), dist.get_world_size(), int(os.environ.get("LOCAL_RANK", "0")))
+    finally:
+        dist.destroy_process_group()

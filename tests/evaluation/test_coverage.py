@@ -1,0 +1,75 @@
+"""nmt.evaluation.coverage: what the shortlists know of each corpus's part and of the sets."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.corpora.select import AUDIT
+
+TRAIN = {"en": "a b\na c\n\na a\n", "fr": "x x\nx\ny z\nz\n"}
+SHORTLISTS = {"en": "<eos>\t4\n<unk>\t2\na\t4\nb\t1\n", "fr": "<eos>\t4\n<unk>\t1\nx\t3\nz\t2\n"}
+TEST = {"en": "b UNK\n  a\n", "fr": "\n"}
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    """The command line, all of whose files are there."""
+    for language in ("en", "fr"):
+        (tmp_path / f"train.{language}").write_text(TRAIN[language])
+        (tmp_path / f"{language}.tsv").write_text(SHORTLISTS[language])
+        (tmp_path / f"test.{language}").write_text(TEST[language])
+    audit(tmp_path, first=3, none=0, second=1)
+    paths = {
+        name: [str(tmp_path / name.replace("*", one)) for one in ("en", "fr")]
+        for name in ("*.tsv", "train.*", "test.*")
+    }
+    words = ["coverage", "--shortlists", *paths["*.tsv"], "--texts", *paths["train.*"]]
+    words += ["--audit", str(tmp_path / "audit.csv"), "--names", "test", "--sources", paths["test.*"][0]]
+    return [*words, "--targets", paths["test.*"][1], "--output", str(tmp_path / "coverage.csv")]
+
+
+def audit(folder: Path, **kept: int) -> None:
+    rows = [",".join(AUDIT)]
+    for corpus, pairs in [*kept.items(), ("total", sum(kept.values()))]:
+        rows.append(",".join([corpus, *(str(pairs) if column == "pairs_kept" else "9" for column in AUDIT[1:])]))
+    (folder / "audit.csv").write_text("\n".join(rows) + "\n")
+
+
+def test_every_text_has_a_row_in_each_language(tmp_path: Path, words: list[str]) -> None:
+    assert main(words) == 0
+    with open(tmp_path / "coverage.csv", newline="") as file:
+        rows = [list(row.values()) for row in csv.DictReader(file)]
+    # text, language, size, sentences, those without UNK, types, tokens, UNK, percentages
+    assert rows == [
+        ["first", "en", "3", "3", "2", "3", "4", "1", "75.00", "25.00"],
+        ["none", "en", "3", "0", "0", "0", "0", "0", "", ""],
+        ["second", "en", "3", "1", "1", "1", "2", "0", "100.00", "0.00"],
+        ["total", "en", "3", "4", "3", "3", "6", "1", "83.33", "16.67"],
+        ["test", "en", "3", "2", "1", "3", "3", "1", "66.67", "33.33"],
+        ["first", "fr", "3", "3", "2", "3", "5", "1", "80.00", "20.00"],
+        ["none", "fr", "3", "0", "0", "0", "0", "0", "", ""],
+        ["second", "fr", "3", "1", "1", "1", "1", "0", "100.00", "0.00"],
+        ["total", "fr", "3", "4", "3", "3", "6", "1", "83.33", "16.67"],
+        ["test", "fr", "3", "1", "1", "0", "0", "0", "", ""],
+    ]
+
+
+@pytest.mark.parametrize("second", [0, 2])
+def test_an_audit_of_another_text(
+    tmp_path: Path, words: list[str], second: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit(tmp_path, first=3, second=second)
+    assert main(words) == 1
+    said = capsys.readouterr().err.strip().split("\n")[-1]
+    assert f"train.en: has not the {3 + second} lines of the audit; select again" in said
+    assert not (tmp_path / "coverage.csv").exists()
+
+
+def test_sets_and_names_go_together(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words.insert(words.index("test") + 1, "another")
+    assert main(words) == 1
+    assert "--names: 2 names" in capsys.readouterr().err

@@ -1,0 +1,79 @@
+"""nmt.evaluation.evidence: the text nearer to the test set has the lower perplexity, over one closed vocabulary."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.evaluation.evidence import closed_model, perplexity
+from tests.corpora.selection import LAW, NEWS, sentences, write_pairs
+
+
+@pytest.fixture
+def words(tmp_path: Path, lmplz: Path) -> list[str]:
+    """The command line: texts of news and of laws, tested on news."""
+    texts = [
+        write_pairs(tmp_path, "near", sentences(NEWS, 200, 1)),
+        write_pairs(tmp_path, "far", sentences(LAW, 200, 3)),
+    ]
+    test = write_pairs(tmp_path, "test", sentences(NEWS, 50, 2))
+    words = ["evidence", "--lmplz", str(lmplz), "--order", "3", "--labels", "near", "far", "--test", *test]
+    words += ["--sources", *(source for source, _ in texts), "--targets", *(target for _, target in texts)]
+    return [*words, "--output", str(tmp_path / "evidence.csv")]
+
+
+def table(folder: Path) -> dict[str, dict[str, str]]:
+    with open(folder / "evidence.csv", newline="") as file:
+        return {row["text"]: row for row in csv.DictReader(file)}
+
+
+def test_the_nearer_text_is_worth_more(tmp_path: Path, words: list[str]) -> None:
+    assert main(words) == 0
+    near, far = table(tmp_path).values()
+    for side in ("source", "target"):
+        assert float(near[f"{side}_perplexity"]) < 0.2 * float(far[f"{side}_perplexity"])
+        assert float(near[f"{side}_unseen_percent"]) < 20 < 80 < float(far[f"{side}_unseen_percent"])
+        assert near[f"{side}_vocabulary"] == far[f"{side}_vocabulary"] == str(len({*NEWS, *LAW}))
+    assert (near["pairs"], near["bleu"]) == ("200", "")
+    assert near["source_words"] == str(sum(len(source.split()) for source, _ in sentences(NEWS, 200, 1)))
+
+
+def test_bleu_is_that_of_the_evaluations(tmp_path: Path, words: list[str]) -> None:
+    for label, bleu in (("near", 12.345), ("far", None)):
+        (tmp_path / f"{label}.json").write_text(json.dumps({"all": {"bleu": bleu}}))
+    assert main([*words, "--evaluations", str(tmp_path / "near.json"), str(tmp_path / "far.json")]) == 0
+    assert [row["bleu"] for row in table(tmp_path).values()] == ["12.35", ""]
+
+
+def test_the_probabilities_of_the_vocabulary_add_up_to_one(tmp_path: Path, lmplz: Path) -> None:
+    (tmp_path / "text").write_text("a b\nb a a\na x\ny b\n" * 5)
+    known = frozenset({b"a", b"b", b"c", b"d"})  # the text lacks c and d, its x and y are one unknown word
+    model = closed_model(lmplz, 2, tmp_path / "text", known)
+    words = ["a", "b", "c", "d", "<unknown>", "</s>"]
+    probabilities = {word: 10 ** model.score(word, bos=True, eos=False) for word in words}
+    assert sum(probabilities.values()) == pytest.approx(1, abs=1e-5)
+    assert probabilities["c"] == probabilities["d"] < probabilities["</s>"]
+    (tmp_path / "test").write_text("a z\n")
+    expected = 10 ** -(model.score("a <unknown>") / 3)
+    assert perplexity(model, known, tmp_path / "test") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("--sources", "2 labels for 1 files of --sources"), ("--evaluations", "2 labels for 1 files of --evaluations")],
+)
+def test_files_and_labels_go_together(
+    words: list[str], option: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, option, "one"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_an_empty_test_set(tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test.en").write_text("\n")
+    assert main(words) == 1
+    assert "test.en: holds no words" in capsys.readouterr().err

@@ -1,0 +1,171 @@
+"""Checkpoints: whatever happens to a file, the last whole state is found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.files import UserError
+from nmt.training import checkpoint as module
+from nmt.training.checkpoint import Checkpoint, Interval, State, read_checkpoint, remove_checkpoints, write_checkpoint
+
+SETTINGS = {"hidden": 6, "continues": None}
+
+
+def made(updates: int) -> Checkpoint:
+    state = State(updates, best_nll=3.5, interval=Interval([1.5, 2.5], [0.1, float("inf")], 17, 0.5))
+    weights = {"E": torch.full((40, 30), float(updates))}
+    return Checkpoint(SETTINGS, state, weights, {"state": {}, "param_groups": [{"lr": 1.0}]}, {}, '{"updates": 50}\n')
+
+
+def updates(folder: Path) -> int | None:
+    found = read_checkpoint(folder, SETTINGS)
+    return None if found is None else found.state.updates
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    assert read_checkpoint(tmp_path, SETTINGS) is None
+    write_checkpoint(tmp_path, made(7))
+    found = read_checkpoint(tmp_path, SETTINGS)
+    assert found is not None
+    assert torch.equal(found.model.pop("E"), torch.full((40, 30), 7.0))
+    expected = made(7)
+    expected.model.clear()
+    assert found == expected
+
+
+def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of digest, headers and tensors alike; the middle of the file is the middle of a tensor."""
+    for number in (1, 2):
+        write_checkpoint(tmp_path, made(number))
+    latest, previous = ((tmp_path / name).read_bytes() for name in ("latest.pt", "previous.pt"))
+    middle = latest.index(np.full(20, 2.0, np.float32).tobytes()) + 2
+    random = np.random.default_rng().integers(len(latest), size=50).tolist()
+    for place in (0, 31, 32, middle, len(latest) // 2, len(latest) - 1, *random):
+        damaged = bytearray(latest)
+        damaged[place] ^= 1 << 4
+        (tmp_path / "latest.pt").write_bytes(damaged)
+        (tmp_path / "previous.pt").write_bytes(previous)
+        assert updates(tmp_path) == 1, place
+        assert "latest.pt is damaged" in capsys.readouterr().err
+        assert (tmp_path / "damaged.pt").read_bytes() == damaged
+
+
+@pytest.mark.parametrize("length", [0, 10, 32, 1000])
+def test_a_cut_one_too(tmp_path: Path, length: int) -> None:
+    for number in (1, 2):
+        write_checkpoint(tmp_path, made(number))
+    os.truncate(tmp_path / "latest.pt", length)
+    assert updates(tmp_path) == 1
+
+
+def test_a_damaged_one_never_takes_the_place_of_the_good_one_before(tmp_path: Path) -> None:
+    for number in (1, 2):
+        write_checkpoint(tmp_path, made(number))
+    (tmp_path / "latest.pt").write_bytes(b"no checkpoint")
+    assert updates(tmp_path) == 1
+    write_checkpoint(tmp_path, made(3))
+    (tmp_path / "latest.pt").write_bytes(b"no checkpoint")
+    assert updates(tmp_path) == 1
+
+
+def test_nothing_whole_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("latest.pt", "previous.pt"):
+        (tmp_path / name).write_bytes(b"no checkpoint")
+    assert updates(tmp_path) is None
+    assert capsys.readouterr().err.count("damaged and") == 2
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("call", range(3))
+def test_killed_while_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+    """Before the new file is whole, before the old one is renamed, and between the two renamings."""
+    for number in (1, 2):
+        write_checkpoint(tmp_path, made(number))
+    (tmp_path / ".latest.pt.1.partial").write_bytes(b"half of it")
+    calls = [(torch, "save"), (os, "replace"), (os, "replace")]
+    done = [0]
+
+    def dying(place: Any, name: str) -> None:
+        plain = getattr(place, name)
+
+        def step(*words: Any) -> None:
+            if done[0] == call:
+                raise KilledError
+            done[0] += 1
+            plain(*words)
+
+        monkeypatch.setattr(place, name, step)
+
+    for place, name in set(calls):
+        dying(place, name)
+    with pytest.raises(KilledError):
+        write_checkpoint(tmp_path, made(3))
+    monkeypatch.undo()
+    assert updates(tmp_path) == 2
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_files_and_folder_are_synced_before_the_old_one_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def noted_fsync(number: int) -> None:
+        done.append("sync " + Path(os.readlink(f"/proc/self/fd/{number}")).name)
+        fsync(number)
+
+    def noted_replace(old: Path, new: Path) -> None:
+        done.append(f"rename to {Path(new).name}")
+        replace(old, new)
+
+    write_checkpoint(tmp_path, made(1))
+    monkeypatch.setattr(module.os, "fsync", noted_fsync)
+    monkeypatch.setattr(module.os, "replace", noted_replace)
+    write_checkpoint(tmp_path, made(2))
+    partial = f"sync .latest.pt.{os.getpid()}.partial"
+    assert done == ["rename to previous.pt", partial, "rename to latest.pt", f"sync {tmp_path.name}"]
+
+
+def test_other_settings_are_named(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path, made(1))
+    with pytest.raises(UserError, match=r"hidden was 6, is 7; .* delete"):
+        read_checkpoint(tmp_path, {**SETTINGS, "hidden": 7})
+    with pytest.raises(UserError, match="new was None, is 1"):
+        read_checkpoint(tmp_path, {**SETTINGS, "new": 1})
+
+
+def test_another_versions_checkpoint_is_not_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "asdict", lambda state: {"steps": 5, "interval": {}})
+    write_checkpoint(tmp_path, made(1))
+    with pytest.raises(UserError, match="another version"):
+        read_checkpoint(tmp_path, SETTINGS)
+    assert (tmp_path / "latest.pt").exists()
+
+
+def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in (1, 2):
+        write_checkpoint(tmp_path / "checkpoints", made(number))
+    plain = Path.unlink
+
+    def dying(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "latest.pt":
+            raise KilledError
+        plain(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", dying)
+    with pytest.raises(KilledError):
+        remove_checkpoints(tmp_path / "checkpoints")
+    monkeypatch.undo()
+    assert updates(tmp_path / "checkpoints") == 2
+    remove_checkpoints(tmp_path / "checkpoints")
+    assert not (tmp_path / "checkpoints").exists()

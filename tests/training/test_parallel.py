@@ -1,0 +1,128 @@
+"""Several processes train the model that one does: two of them, joined by gloo, as torchrun starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import torch
+
+from nmt.__main__ import main
+from nmt.files import UserError
+from nmt.training import train
+from nmt.training.batches import Batch, pad
+from nmt.training.parallel import Processes
+from tests.training.toy import arguments, records
+
+ROOT = Path(__file__).parents[2]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+
+
+def torchrun(*module: str) -> subprocess.Popen[str]:
+    """Start a module in two processes."""
+    return subprocess.Popen(
+        [*TORCHRUN, "-m", *module],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for the end of a process that must succeed; what it said."""
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    return said
+
+
+def assert_close(output: Path, expected: Path) -> None:
+    """The same records and weights, to rounding."""
+    ours, theirs = (safetensors.numpy.load_file(one / "model" / "model.safetensors") for one in (output, expected))
+    for name, weight in theirs.items():
+        np.testing.assert_allclose(ours[name], weight, rtol=1e-4, atol=1e-5, err_msg=name)
+    for one, other in zip(records(output), records(expected), strict=True):
+        assert one == pytest.approx(other, rel=1e-4)
+
+
+class KilledError(Exception):
+    pass
+
+
+def test_every_variants_update_is_that_of_one_process() -> None:
+    finish(torchrun("tests.training.updates_in_parallel"))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"optimizer": "adam", "learning_rate": 0.01, "loss": "mean", "patience": 2, "batch": 21}]
+)
+def test_two_processes_learn_what_one_does(toy: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+    """With sparse gradients of the embeddings (Adadelta) and with dense ones; a batch may not be even."""
+    process = torchrun("nmt", *arguments(toy, tmp_path / "two", **settings))
+    assert main(arguments(toy, tmp_path / "one", **settings)) == 0
+    said = finish(process)
+    assert_close(tmp_path / "two", tmp_path / "one")
+    summaries = [json.loads((tmp_path / name / "model" / "summary.json").read_text()) for name in ("two", "one")]
+    assert [summary["device"] for summary in summaries] == ["2 x CPU, 1 thread", "CPU, 1 thread"]
+    assert said.count("30 updates in") == 1  # progress is the first process's
+    assert not (tmp_path / "two" / "checkpoints").exists()
+
+
+def test_stopped_as_two_processes_it_goes_on_as_one(toy: Path, tmp_path: Path) -> None:
+    settings = {"updates": 200, "evaluate_every": 100, "checkpoint_every": 20}
+    process = torchrun("nmt", *arguments(toy, tmp_path / "broken", **settings))
+    latest = tmp_path / "broken" / "checkpoints" / "latest.pt"
+    end = time.monotonic() + 120
+    while not latest.exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)  # torchrun sends it on to both
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert said.count("nmt train: stopped") == said.count(f"nmt train: stopped; {latest} is written") == 1
+    assert main(arguments(toy, tmp_path / "broken", **settings)) == 0
+    assert main(arguments(toy, tmp_path / "whole", **settings)) == 0
+    assert_close(tmp_path / "broken", tmp_path / "whole")
+
+
+def test_killed_as_one_process_it_goes_on_as_two(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dying(training: train.Training) -> bool:
+        if training.state.updates == 15:
+            raise KilledError
+        return training.state.updates == 13
+
+    monkeypatch.setattr(train.Training, "checkpoint_due", dying)
+    with pytest.raises(KilledError):
+        main(arguments(toy, tmp_path / "broken"))
+    monkeypatch.undo()
+    process = torchrun("nmt", *arguments(toy, tmp_path / "broken"))
+    assert main(arguments(toy, tmp_path / "whole")) == 0
+    finish(process)
+    assert_close(tmp_path / "broken", tmp_path / "whole")
+
+
+def test_rows_are_shared_out_in_turn() -> None:
+    batch = Batch(*pad([[number] * 3 for number in range(2, 9)]), *pad([[number] for number in range(2, 9)]))
+    shares = [Processes(rank, 3).share(batch) for rank in range(3)]
+    assert [share.source[:, 0].tolist() for share in shares] == [[2, 5, 8], [3, 6], [4, 7]]
+    assert all(torch.equal(share.target[:, 0], share.source[:, 0]) for share in shares)
+    assert Processes().share(batch) is batch
+
+
+def test_more_processes_than_rows_are_refused(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = train.argparse.ArgumentParser()
+    train.add_arguments(parser)
+    parsed = parser.parse_args(arguments(toy, tmp_path, batch=2)[1:])
+    monkeypatch.setattr(train, "make_update", lambda *words: None)
+    with pytest.raises(UserError, match="a batch of 2 for 3 processes"):
+        train._training(parsed, train.Variant.from_json(parsed.settings), Processes(2, 3))
