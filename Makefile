@@ -1,4 +1,5 @@
 # make demo: the whole experiment at the size of a laptop.  make test, make lint: the checks.
+# make bench, make bench-data: how fast models and data stages are.
 # Each first makes the environment, in .venv and only once.
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
 DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
 
-.PHONY: demo test lint bench-data
+.PHONY: demo test lint bench bench-data
 .DELETE_ON_ERROR:
 
 # Without a GPU `gpu` counts nothing, so as many models are trained at once as there are cores.
@@ -24,6 +25,11 @@ demo: .venv/made
 
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
+
+# Training and decoding beside a plain version of the same model: results/bench/train.csv and decode.csv.
+bench: .venv/made
+	@python -m bench.train
+	@python -m bench.decode
 
 # The data stages on 0.25, 1 and 4 million pairs: results/bench/data.csv, docs/scale.md. Ten minutes on a quiet machine.
 bench-data: .venv/made

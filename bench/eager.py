@@ -90,3 +90,26 @@ class Eager(nn.Module):
         logits = self.logits(torch.stack(states, dim=1), previous, torch.stack(contexts, dim=1))
         losses = functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none")
         return (losses * target_mask.flatten()).sum()
+
+    @torch.no_grad()
+    def beam(self, source: Tensor, mask: Tensor, width: int, steps: int) -> Tensor:
+        """The words (B, steps, width) of a beam search of so many steps, every row with the annotations it looks at."""
+        annotations = self.encode(source, mask)
+        state = self.first(annotations).repeat_interleave(width, dim=0)
+        keys = self.U_a(annotations).repeat_interleave(width, dim=0)
+        annotations, mask = (part.repeat_interleave(width, dim=0) for part in (annotations, mask))
+        previous = annotations.new_zeros(len(state), self.target.embedding_dim)
+        scores = annotations.new_full((len(source), width), -torch.inf)
+        scores[:, 0] = 0
+        first = width * torch.arange(len(source), device=source.device).unsqueeze(1)
+        chosen = []
+        for _ in range(steps):
+            context = self.look(state, annotations, keys, mask)
+            added = self.logits(state, previous, context).log_softmax(dim=-1).view(len(source), width, -1)
+            totals = (scores.unsqueeze(-1) + added).flatten(1)
+            scores, places = totals.topk(width, dim=1)
+            words, rows = places % added.shape[-1], (first + places // added.shape[-1]).flatten()
+            previous = self.target(words.flatten())
+            state = self.unit(self.unit.W(previous) + self.C(context[rows]), state[rows])
+            chosen.append(words)
+        return torch.stack(chosen, dim=1)

@@ -1,81 +1,181 @@
-"""`python -m bench.train`: what one update costs, beside a plain version of the same equations.
+"""What an update of the paper's RNNsearch costs, beside a plain version of the same equations.
 
-Every implementation runs in a process of its own, which keeps its memory apart; the processes take turns, one update
-at a time, in an order that rotates, so that a change of the machine's speed meets all alike. Medians are written.
+Writes seconds an update and their parts, target words a second, the ratio to the plain version's speed, the share of
+the time that the matrix products alone would take at the machine's rate, and peak memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from statistics import median
-from typing import Any
+from itertools import cycle, pairwise
+from pathlib import Path
 
 import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import describe, product_rate
-from nmt.device import keep_memory
-from nmt.files import atomic
+from bench.machine import name, product_rate, products_of_update
+from bench.turns import Figures, medians, serve
+from nmt.corpora.binarize import Bitext
+from nmt.device import choose_device, keep_memory
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.training.batches import Batch
+from nmt.training.batches import Batch, Batches
+from nmt.training.parallel import Processes
 from nmt.training.update import make_update
 from nmt.variant import Variant
 
 SYMBOLS = 30_001
 BATCH = 80
-SHAPES = ((20, 20), (50, 50))
+LENGTHS = ((20, 20), (50, 50))
+EAGER = "eager"
 IMPLEMENTATIONS = (
-    ("eager", "float32"),
+    (EAGER, "float32"),
     ("eager, heap kept", "float32"),
-    ("compiled", "float32"),
+    ("torch.compile", "float32"),
     ("ours", "float32"),
     ("ours", "bfloat16"),
 )
+UPDATES_A_TURN = {"cpu": 1, "cuda": 20}
 WARM_UP = 4
 
-#: Seconds of forward, backward and optimizer, each called in turn.
-Phases = tuple[Callable[[], torch.Tensor], Callable[[torch.Tensor], Any], Callable[[], Any]]
 
-
-def batch_of_text(source_words: int, target_words: int, device: torch.device) -> Batch:
-    """Sentences of these lengths, EOS counted, whose words follow Zipf's law, as those of a text do."""
+def made_up(source_words: int, target_words: int) -> Batch:
+    """A batch of sentences of these lengths, EOS counted, whose words follow Zipf's law as those of a text do."""
     generator = torch.Generator().manual_seed(1)
     frequency = 1.0 / torch.arange(1, SYMBOLS, dtype=torch.float64)
     sides = []
     for length in (source_words, target_words):
         ids = 1 + torch.multinomial(frequency, BATCH * length, replacement=True, generator=generator)
         sides += [ids.view(BATCH, length), torch.ones(BATCH, length, dtype=torch.bool)]
-    return Batch(*sides).to(device)
+    return Batch(*sides)
 
 
-def phases(implementation: str, variant: Variant, batch: Batch, device: torch.device) -> Phases:
-    """The three parts of an update of the paper's RNNsearch."""
+def batches_for(lengths: tuple[int, int] | None, data: str | None) -> list[Batch]:
+    """One made-up batch of these lengths, or a window of batches of a binarized text."""
+    if lengths is not None:
+        return [made_up(*lengths)]
+    assert data is not None
+    window = Batches(Bitext(Path(data)), maximum_length=50, size=BATCH, window=20)
+    return [window[number] for number in range(20)]
+
+
+def prepare(
+    implementation: str, precision: str, device_name: str, lengths: tuple[int, int] | None, data: str | None
+) -> Callable[[], Figures]:
+    """One turn of this implementation: seconds an update, and of its parts where they can be told apart."""
+    device = torch.device(device_name)
+    if implementation not in (EAGER, "torch.compile"):
+        keep_memory()
+    batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
     if implementation == "ours":
+        variant = Variant(name="bench", precision=precision)
         model = Network(variant, SYMBOLS, SYMBOLS)
         initialize(model, seed=1)
-        update = make_update(model.to(device), variant, device)
-        return lambda: update.cost(batch), lambda cost: update.differentiate(cost), update.optimizer.step
-    plain = Eager(SYMBOLS).to(device)
-    for parameter in plain.parameters():
-        torch.nn.init.normal_(parameter, std=0.01)
-    optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
-    cost = torch.compile(plain) if implementation == "compiled" else plain
+        update = make_update(model.to(device), variant, device, Processes())
+        cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
+    else:
+        plain = Eager(SYMBOLS).to(device)
+        with torch.no_grad():
+            for parameter in plain.parameters():
+                parameter.normal_(std=0.01)
+        optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
+        compiled = torch.compile(plain) if implementation == "torch.compile" else plain
 
-    def differentiate(loss: torch.Tensor) -> None:
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        def cost(batch: Batch) -> torch.Tensor:
+            return compiled(*batch)
 
-    def step() -> None:
-        torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
-        optimizer.step()
+        def differentiate(loss: torch.Tensor) -> None:
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
 
-    return lambda: cost(*batch), differentiate, step
+        def step() -> None:
+            torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
+            optimizer.step()
+
+    def in_parts() -> Figures:
+        marks = [time.perf_counter()]
+        loss = cost(next(batches))
+        marks.append(time.perf_counter())
+        differentiate(loss)
+        marks.append(time.perf_counter())
+        step()
+        marks.append(time.perf_counter())
+        parts = [end - begin for begin, end in pairwise(marks)]
+        return {"seconds": sum(parts), "forward": parts[0], "backward": parts[1], "optimizer": parts[2]}
+
+    def by_events() -> Figures:
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(UPDATES_A_TURN["cuda"]):
+            if implementation == "ours":
+                update(next(batches))
+            else:
+                differentiate(cost(next(batches)))
+                step()
+        end.record()
+        end.synchronize()
+        seconds = begin.elapsed_time(end) / 1e3 / UPDATES_A_TURN["cuda"]
+        return {"seconds": seconds, "peak_mb": torch.cuda.max_memory_allocated(device) / 1e6}
+
+    return by_events if device.type == "cuda" else in_parts
+
+
+def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | None, rounds: int) -> pd.DataFrame:
+    """The rows of one pair of lengths, or of the text in `data`."""
+    jobs = [
+        {"implementation": one, "precision": precision, "device_name": device.type, "lengths": lengths, "data": data}
+        for one, precision in IMPLEMENTATIONS
+        if device.type == "cpu" or "heap" not in one
+    ]
+    results = medians("bench.train", jobs, rounds, WARM_UP)
+    batches = batches_for(lengths, data)
+    masks = [(batch.source_mask, batch.target_mask) for batch in batches]
+    source, target = (sum(int(pair[side].sum()) for pair in masks) / len(masks) for side in range(2))
+    rates = {kind: product_rate(device, getattr(torch, kind)) for kind in ("float32", "bfloat16")}
+    for kind, rate in rates.items():
+        print(f"{name(device)}: {rate / 1e9:,.0f} GFLOP/s in {kind} products")
+    products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH)
+    rows = []
+    for job, figures in zip(jobs, results, strict=True):
+        rows.append(
+            {
+                "device": name(device),
+                "precision": job["precision"],
+                "implementation": job["implementation"],
+                "source_words": round(source / BATCH, 1),
+                "target_words": round(target / BATCH, 1),
+                **{part: figures.get(part) for part in ("seconds", "forward", "backward", "optimizer")},
+                "target_words_per_second": target / figures["seconds"],
+                "ratio_to_eager": results[0]["seconds"] / figures["seconds"],
+                "floor_fraction": products / rates[str(job["precision"])] / figures["seconds"],
+                "peak_mb": figures["peak_mb"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.train", description=__doc__)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
+    parser.add_argument("--data", metavar="FOLDER", help="a binarized text whose batches are measured, too")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/train.csv"), help="CSV (%(default)s)")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        serve(arguments.job, prepare)
+        return
+    device = choose_device(arguments.device)
+    lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]
+    tables = [measure(device, pair, arguments.data, arguments.rounds) for pair in lengths]
+    table = pd.concat(tables)
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()

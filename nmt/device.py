@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import AbstractContextManager, nullcontext
+import ctypes
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from nmt.files import UserError
+
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def prepare(arguments: argparse.Namespace) -> torch.device:
     """The device of these options, with the threads set."""
     set_threads(arguments.threads)
+    keep_memory()
     return choose_device(arguments.device)
 
 
@@ -35,6 +39,17 @@ def set_threads(threads: int | None) -> None:
         if threads < 1:
             raise UserError(f"--threads {threads}: must be 1 or more")
         torch.set_num_threads(threads)
+
+
+def keep_memory() -> None:
+    """Have glibc keep what is freed for the next request.
+
+    It would give tensors back to the system, which hands out fresh pages for the next ones: a tenth of an update.
+    """
+    with suppress(OSError, AttributeError):  # other systems' libraries have no such settings
+        library = ctypes.CDLL("libc.so.6")
+        library.mallopt(M_MMAP_MAX, 0)
+        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def choose_device(name: str) -> torch.device:

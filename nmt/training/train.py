@@ -24,7 +24,7 @@ from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
-from nmt.device import choose_device, device_name, set_threads
+from nmt.device import choose_device, device_name, keep_memory, set_threads
 from nmt.files import UserError, atomic, read_json, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_with_shortlists, save_model
@@ -315,6 +315,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     set_threads(arguments.threads)
+    keep_memory()
     variant = Variant.from_json(arguments.settings)
     with joined(choose_device(variant.device)) as processes:
         training = _training(arguments, variant, processes)

@@ -33,7 +33,7 @@ def whole(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(toy: Path, output: Path, checkpoints: int = 1) -> subprocess.Popen[str]:
-    """Start the training and return when it has written so many checkpoints, or more."""
+    """Start the training and return when it has written about so many checkpoints, or has ended."""
     process = subprocess.Popen(
         [sys.executable, "-m", "nmt", *arguments(toy, output, **SETTINGS)],
         cwd=ROOT,

@@ -1,0 +1,100 @@
+"""How many sentences a second beam search translates with the paper's RNNsearch, beside a plain version of it.
+
+Sources and translations have 20 words, EOS counted, of a model with random weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from bench.eager import Eager
+from bench.machine import name, now
+from bench.turns import Figures, medians, serve
+from nmt.corpora.shortlist import EOS
+from nmt.device import choose_device, keep_memory
+from nmt.model.network import Network
+from nmt.search.beam import BeamSettings, search
+from nmt.variant import Variant
+
+SYMBOLS = 30_001
+LENGTH = 20
+BEAM = 12
+BATCHES = (1, 16, 64)
+IMPLEMENTATIONS = ("eager", "eager, heap kept", "ours")
+
+
+def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], Figures]:
+    """One turn of this implementation: sentences a second."""
+    device = torch.device(device_name)
+    if implementation != "eager":
+        keep_memory()
+    generator = torch.Generator().manual_seed(1)
+    sources = torch.randint(2, SYMBOLS, (batch, LENGTH - 1), generator=generator)
+    model = Network(Variant(name="bench"), SYMBOLS, SYMBOLS) if implementation == "ours" else Eager(SYMBOLS)
+    model = model.to(device).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.01)
+        if isinstance(model, Network):
+            model.readout.b_o[EOS] = 100  # every translation ends as soon as it may
+    ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
+
+    def translate() -> None:
+        if isinstance(model, Network):
+            settings = BeamSettings(BEAM, minimum_length_ratio=(LENGTH - 0.5) / LENGTH)
+            found = search(model, sources.tolist(), settings)
+            assert all(len(one.words) == LENGTH - 1 for (one,) in found)
+        else:
+            model.beam(ids, torch.ones_like(ids, dtype=torch.bool), BEAM, LENGTH)
+
+    def turn() -> Figures:
+        begun = now(device)
+        translate()
+        return {"sentences_per_second": batch / (now(device) - begun)}
+
+    return turn
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.decode", description=__doc__)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/decode.csv"), help="CSV (%(default)s)")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        serve(arguments.job, prepare)
+        return
+    device = choose_device(arguments.device)
+    rows = []
+    for batch in BATCHES:
+        jobs = [
+            {"implementation": one, "device_name": device.type, "batch": batch}
+            for one in IMPLEMENTATIONS
+            if device.type == "cpu" or "heap" not in one
+        ]
+        results = [figures["sentences_per_second"] for figures in medians("bench.decode", jobs, arguments.rounds, 2)]
+        rows += [
+            {
+                "device": name(device),
+                "implementation": job["implementation"],
+                "beam": BEAM,
+                "batch": batch,
+                "sentences_per_second": rate,
+                "ratio_to_eager": rate / results[0],
+            }
+            for job, rate in zip(jobs, results, strict=True)
+        ]
+    table = pd.DataFrame(rows)
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()
