@@ -39,20 +39,12 @@ def product_rate(device: torch.device, dtype: torch.dtype, size: int = 2048, rep
     return 2 * size**3 / median(seconds)
 
 
-def products_of_update(
-    symbols: int,
-    batch: int,
-    source: float,
-    target: float,
-    m: int = 620,
-    n: int = 1000,
-    alignment: int = 1000,
-    maxout: int = 500,
-) -> float:
-    """FLOP of the matrix products of an update of RNNsearch, sentences of `source` and `target` words, EOS counted.
+def products_of_update(symbols: int, batch: int, source: float, target: float) -> float:
+    """FLOP of the matrix products of an update of the paper's RNNsearch on sentences of so many words, EOS counted.
 
     Forward once, backward twice: by the inputs and by the weights. Attention's products with single vectors count, too.
     """
+    m, n, alignment, maxout = 620, 1000, 1000, 500
     gated = 3 * n * (m + n)
     read = 2 * gated + 2 * n * (3 * n + alignment + 2 * maxout)
     look = source * (alignment + 3 * n + 2 * maxout)

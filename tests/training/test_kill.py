@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
-from nmt.stop import STOPPED, Stop
+from nmt.stop import STOPPED
 from nmt.training import checkpoint
 from tests.training.toy import arguments, records, weights
 
@@ -112,21 +112,6 @@ def test_asked_to_stop_it_writes_a_checkpoint_and_says_so(
     assert main(arguments(toy, tmp_path, **SETTINGS)) == 0
     assert weights(tmp_path) == weights(whole)
     assert records(tmp_path) == records(whole)
-
-
-def test_a_second_interrupt_stops_at_once() -> None:
-    handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    with Stop() as stop:
-        os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert stop.asked
-        with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-    with Stop(patient=True) as stop:
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-        assert stop.asked
-    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == handlers
 
 
 def test_a_second_interrupt_of_a_training_leaves_its_last_checkpoint(
