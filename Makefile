@@ -1,5 +1,5 @@
 # make demo: the whole experiment at the size of a laptop.  make test, make lint: the checks.
-# make bench, make bench-data: how fast models and data stages are.
+# make bench, make bench-data, make bench-peers: how fast models, data stages and other systems' models are.
 # Each first makes the environment, in .venv and only once.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
 DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
 
-.PHONY: demo test lint bench bench-data
+.PHONY: demo test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 # Without a GPU `gpu` counts nothing, so as many models are trained at once as there are cores.
@@ -35,6 +35,10 @@ bench: .venv/made
 bench-data: .venv/made
 	@python -m bench.data
 
+# JoeyNMT and OpenNMT-py, in an environment of their own, beside ours: results/bench/peers.csv.
+bench-peers: .venv/made .venv-peers/made
+	@python -m bench.peers
+
 test: .venv/made
 	python -m pytest
 
@@ -49,4 +53,10 @@ lint: .venv/made
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+.venv-peers/made: bench/peers.txt requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --constraint requirements.txt torch numpy PyYAML packaging
+	.venv-peers/bin/python -m pip install --quiet --no-deps --requirement bench/peers.txt
 	@touch $@

@@ -36,7 +36,7 @@ IMPLEMENTATIONS = (
     ("eager, heap kept", "float32"),
     ("torch.compile", "float32"),
     ("ours", "float32"),
-    ("ours", "bfloat16"),
+    ("ours", "bf16"),
 )
 UPDATES_A_TURN = {"cpu": 1, "cuda": 20}
 WARM_UP = 4
@@ -134,9 +134,11 @@ def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | N
     batches = batches_for(lengths, data)
     masks = [(batch.source_mask, batch.target_mask) for batch in batches]
     source, target = (sum(int(pair[side].sum()) for pair in masks) / len(masks) for side in range(2))
-    rates = {kind: product_rate(device, getattr(torch, kind)) for kind in ("float32", "bfloat16")}
-    for kind, rate in rates.items():
-        print(f"{name(device)}: {rate / 1e9:,.0f} GFLOP/s in {kind} products")
+    rates = {
+        kind: product_rate(device, dtype) for kind, dtype in (("float32", torch.float32), ("bf16", torch.bfloat16))
+    }
+    for precision, rate in rates.items():
+        print(f"{name(device)}: {rate / 1e9:,.0f} GFLOP/s in {precision} products")
     products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH)
     rows = []
     for job, figures in zip(jobs, results, strict=True):

@@ -25,22 +25,31 @@ def serve(job: str, prepare: Callable[..., Callable[[], Figures]]) -> None:
         print(json.dumps({"peak_mb": peak, **measure()}), flush=True)
 
 
+def command(module: str, job: dict[str, object], python: str = sys.executable) -> list[str]:
+    """What runs a contender: `python -m module --job JSON`, by this interpreter or by that of another environment."""
+    return [python, "-m", module, "--job", json.dumps(job)]
+
+
 def medians(module: str, jobs: Sequence[dict[str, object]], rounds: int, warm_up: int) -> list[Figures]:
-    """The median figures of every job, each run by `python -m module --job JSON`, over `rounds` after `warm_up`."""
+    """The median figures of every job of one module, over `rounds` after `warm_up`."""
+    return medians_of([command(module, job) for job in jobs], rounds, warm_up)
+
+
+def medians_of(commands: Sequence[list[str]], rounds: int, warm_up: int) -> list[Figures]:
+    """The median figures of every contender, over `rounds` after `warm_up`."""
     with ExitStack() as stack:
         contenders = []
-        for job in jobs:
-            command = [sys.executable, "-m", module, "--job", json.dumps(job)]
+        for words in commands:
             contender = stack.enter_context(
-                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             )
             stack.callback(contender.kill)
             contenders.append(contender)
             _answer(contender)
-        measured: list[list[Figures]] = [[] for _ in jobs]
+        measured: list[list[Figures]] = [[] for _ in commands]
         for turn in range(warm_up + rounds):
-            for place in range(len(jobs)):
-                number = (place + turn) % len(jobs)
+            for place in range(len(commands)):
+                number = (place + turn) % len(commands)
                 contender = contenders[number]
                 assert contender.stdin is not None
                 print("measure", file=contender.stdin, flush=True)

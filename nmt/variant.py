@@ -56,7 +56,7 @@ class Variant:
     evaluate_every: Annotated[int, integer(1)] = 5_000
     checkpoint_minutes: Annotated[float, positive()] = 10.0
     checkpoint_every: Annotated[int, integer(0)] = 0
-    precision: Annotated[str, choice("float32", "bfloat16")] = "float32"
+    precision: Annotated[str, choice("float32", "bf16")] = "float32"
     implementation: Annotated[str, choice("fast", "readable")] = "fast"
     device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
     seed: Annotated[int, integer(0)] = 1234

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -24,3 +26,13 @@ class Embedding(nn.Module):
         """Embeddings (..., m) of word ids (...)."""
         embedded = functional.embedding(words, self.E, sparse=self.sparse)
         return embedded if self.b is None else embedded + self.b
+
+    def projected(self, words: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
+        """`project`, which maps embeddings (N, m) to (N, p), of the embeddings of `words` (...): (..., p).
+
+        A text repeats its words: each is projected once, except on a GPU, where one would have to wait to know them.
+        """
+        if words.device.type != "cpu":
+            return project(self(words))
+        distinct, places = words.unique(return_inverse=True)
+        return functional.embedding(places, project(self(distinct)))

@@ -29,13 +29,13 @@ class Encoder(nn.Module):
 
         `mask` (B, Tx) is False on padding, where a state stays what it was. Initial states are 0.
         """
-        embedded = self.embedding(source.T)  # (Tx, B, m)
-        real = mask.T.to(embedded.dtype)
+        real = mask.T.to(self.forwards.b.dtype)
         read = self._read_fast if fast else self._read
-        return read(embedded, real).transpose(0, 1).contiguous()
+        return read(source.T, real).transpose(0, 1).contiguous()
 
-    def _read(self, embedded: Tensor, real: Tensor) -> Tensor:
+    def _read(self, words: Tensor, real: Tensor) -> Tensor:
         """The recurrences step by step: (Tx, B, n or 2n)."""
+        embedded = self.embedding(words)  # (Tx, B, m)
         steps = range(len(embedded))
         directions = []
         for unit, order in zip(self.units, (steps, reversed(steps)), strict=False):
@@ -49,11 +49,12 @@ class Encoder(nn.Module):
             directions.append(torch.stack([states[j] for j in steps]))
         return torch.cat(directions, dim=-1)
 
-    def _read_fast(self, embedded: Tensor, real: Tensor) -> Tensor:
+    def _read_fast(self, words: Tensor, real: Tensor) -> Tensor:
         """The same, both directions in one loop: the backward one reads the sentences turned round."""
         turned = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
-        projected = torch.stack([turn(unit.project(embedded)) for unit, turn in zip(self.units, turned, strict=True)])
+        projections = [self.embedding.projected(words, unit.project) for unit in self.units]
+        projected = torch.stack([turn(projection) for turn, projection in zip(turned, projections, strict=True)])
         present = torch.stack([turn(real) for turn in turned])
-        initial = embedded.new_zeros(len(self.units), embedded.shape[1], self.forwards.hidden)
+        initial = real.new_zeros(len(self.units), words.shape[1], self.forwards.hidden)
         states = recurrence.gated(projected, present, initial, self.units)[:, 1:]
         return torch.cat([turn(direction) for turn, direction in zip(turned, states, strict=True)], dim=-1)

@@ -116,7 +116,11 @@ class Network(nn.Module):
             return self._hidden_step_by_step(memory, target)
         words = self.embedding(target.T)  # (Ty, B, m)
         previous = functional.pad(words[:-1], (0, 0, 0, 0, 1, 0))
-        projected = self.unit.project(words if self.looks_first else previous)
+        if self.looks_first:
+            projected = self.embedding.projected(target.T, self.unit.project)
+        else:
+            later = self.embedding.projected(target.T[:-1], self.unit.project)
+            projected = torch.cat([self.unit.project(previous[:1]), later])
         states, context = self.context.decode(memory, projected, self.unit)
         seen = states[:-1] if self.looks_first else states[1:]
         return self.readout.hidden(seen, previous, context).transpose(0, 1)

@@ -74,7 +74,8 @@ class _SummedNLL(torch.autograd.Function):
         dtype = product_type(W_o)
         hidden, weights = hidden.to(dtype), W_o.to(dtype)
         total = b_o.new_zeros(())
-        for_hidden, for_W, for_b = torch.empty_like(hidden), torch.zeros_like(W_o), torch.zeros_like(b_o)
+        for_hidden, for_b = torch.empty_like(hidden), torch.zeros_like(b_o)
+        for_W: Tensor | None = None
         size = math.ceil(len(hidden) / math.ceil(len(hidden) / CHUNK))
         logits, bias = _room(hidden[:size], len(W_o)), _widened(b_o)
         for rows, targets, real, slot in zip(
@@ -88,7 +89,9 @@ class _SummedNLL(torch.autograd.Function):
                 total += loss
                 for_b += for_bias[: len(W_o)]
             torch.mm(errors, weights, out=slot)
-            if dtype == for_W.dtype:
+            if for_W is None:
+                for_W = (errors.T @ rows).to(W_o.dtype)
+            elif dtype == W_o.dtype:
                 for_W.addmm_(errors.T, rows)
             else:
                 for_W += errors.T @ rows

@@ -124,7 +124,7 @@ class _Attentive(torch.autograd.Function):
         step = _steps(projected)
         U, from_state = U.to(dtype), torch.cat([W_a, U_zr]).to(dtype)
         held = dtype if step is kernels else v_a.dtype  # batched products with one row are slower in bfloat16 on a CPU
-        contexts, keys = contexts.to(held).contiguous(), keys.to(held)
+        contexts, keys = contexts.to(held), keys.to(held)
         states, candidates = projected.new_empty(T + 1, B, n), projected.new_empty(T, B, n)
         gates, resets = projected.new_empty(T, B, 2 * n), projected.new_empty(T, B, n, dtype=dtype)
         alignments = projected.new_empty(T, B, keys.shape[1])

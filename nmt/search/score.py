@@ -12,7 +12,7 @@ from nmt.device import prepare
 from nmt.model.translator import load_translator
 from nmt.progress import SILENT_SECONDS, Progress
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs, write_text
-from nmt.training.nll import sentence_nll
+from nmt.training.likelihood import sentence_nll
 
 WINDOW = 1000  # pairs that are sorted by length together
 

@@ -3,47 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 import numpy as np
-import torch
 
-from nmt.corpora.pairs import read_pairs, split_words
-from nmt.corpora.shortlist import Shortlist
 from nmt.device import add_arguments as add_device_arguments
 from nmt.device import prepare
-from nmt.files import UserError, write_json
-from nmt.model.network import Network
+from nmt.files import write_json
 from nmt.model.translator import load_translator
-from nmt.training.batches import by_length, pad
-
-BATCH = 80
-
-Sentences = list[list[int]]
-
-
-def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """Word ids of both sides of a tokenized text, without EOS, less the pairs with an empty side."""
-    pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
-    pairs = [pair for pair in pairs if all(pair)]
-    if not pairs:
-        raise UserError(f"{texts[0]}: no pair with words on both sides; name a text that has some")
-    source, target = shortlists
-    return [source.ids(words) for words, _ in pairs], [target.ids(words) for _, words in pairs]
-
-
-@torch.no_grad()
-def sentence_nll(
-    model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], device: torch.device
-) -> list[float]:
-    """-log p(target | source) of each pair of ids, in their order."""
-    lengths = [max(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
-    losses = np.zeros(len(lengths))
-    for chosen in by_length(lengths, BATCH):
-        source = pad([sources[pair] for pair in chosen], device)
-        target = pad([targets[pair] for pair in chosen], device)
-        losses[chosen] = model(*source, *target).cpu()
-    return losses.tolist()
+from nmt.training.likelihood import read_ids, sentence_nll
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -41,7 +41,7 @@ from nmt.training.checkpoint import (
     remove_checkpoints,
     write_checkpoint,
 )
-from nmt.training.nll import Sentences, read_ids, sentence_nll
+from nmt.training.likelihood import Sentences, read_ids, sentence_nll
 from nmt.training.parallel import Processes, joined
 from nmt.training.prefetch import ahead
 from nmt.training.update import make_update

@@ -52,14 +52,14 @@ class Update:
             return self.summed_nll(*batch)
 
     def differentiate(self, cost: Tensor) -> None:
-        """Give every parameter the gradient of `cost`, summed over the processes; of the mean where the loss is that."""
+        """Give every parameter the gradient of `cost`, summed over the processes; of the mean if so set."""
         self.optimizer.zero_grad(set_to_none=True)
         (cost / self.variant.batch if self.variant.loss == "mean" else cost).backward()
         self.processes.add_sparse(self.sparse)
 
     def precision(self) -> AbstractContextManager[Any]:
         """Matrix products in bfloat16 where the setting says so; weights and sums stay float32."""
-        if self.variant.precision == "bfloat16":
+        if self.variant.precision == "bf16":
             return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
         return nullcontext()
 

@@ -12,7 +12,7 @@ from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
 from nmt.model.translator import load_translator
 from nmt.search import score
-from nmt.training.nll import sentence_nll
+from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_translator, tiny_model
 
 SOURCES = ["s2 s3", "s4 s5 s6 strange", "", "s7 s7 s7 s7 s7 s7", "s8", ""]

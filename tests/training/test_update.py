@@ -44,7 +44,7 @@ def test_sparse_gradients_change_no_update(loss: str) -> None:
 
 
 def test_half_precision_products_follow_exact_ones() -> None:
-    models = [tiny_model(dtype=torch.float32, precision=precision) for precision in ("float32", "bfloat16")]
+    models = [tiny_model(dtype=torch.float32, precision=precision) for precision in ("float32", "bf16")]
     updates = [Update(model, model.variant, CPU) for model in models]
     for number in range(30):
         exact, rounded = (update(ragged_batch(seed=number % 3))[0] for update in updates)

@@ -1,0 +1,175 @@
+"""JoeyNMT and OpenNMT-py as contenders, in an environment of their own: bench/peers.txt.
+
+Both are called as they are, at the paper's layer sizes as far as they go: one bidirectional layer of gated recurrent
+units, attention of one hidden layer, input feeding. JoeyNMT's encoder has 1000 units in each direction, OpenNMT-py's
+500, for it wants as many in both as in the decoder. What they import for other purposes is replaced by empty modules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+
+import torch
+from torch import Tensor, nn
+
+from bench.turns import Figures, serve
+from nmt.device import keep_memory
+
+SYMBOLS = 30_001
+EMBEDDING, HIDDEN = 620, 1000
+LENGTH = 20
+SPECIALS = ("<unk>", "<blank>", "<s>", "</s>")
+UNK, PAD, BOS, EOS = range(4)
+UNRELATED = (
+    *("torch.utils.tensorboard", "importlib_metadata", "joeynmt.datasets", "joeynmt.plotting"),
+    *("ahocorasick", "configargparse", "fasttext", "pyonmttok", "rapidfuzz", "regex", "spacy"),
+)
+
+
+class Empty(ModuleType):
+    """A module that has a class of any name."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+class Symbols:
+    """A vocabulary for OpenNMT-py's translator, which looks its special symbols up."""
+
+    def __len__(self) -> int:
+        return SYMBOLS
+
+    def lookup_token(self, token: str) -> int:
+        return SPECIALS.index(token) if token in SPECIALS else UNK
+
+
+def made_up(sentences: int) -> Tensor:
+    """Sentences (B, LENGTH) of words drawn uniformly (the work does not depend on them), EOS counted."""
+    ids = torch.randint(len(SPECIALS), SYMBOLS, (sentences, LENGTH), generator=torch.Generator().manual_seed(1))
+    ids[:, -1] = EOS
+    return ids
+
+
+def randomized(model: nn.Module) -> nn.Module:
+    """`model` with random weights."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.01)
+    return model
+
+
+def joeynmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
+    """The model, its cost of a batch, and the beam search of a batch, which gives the words written."""
+    from joeynmt.batch import Batch
+    from joeynmt.model import build_model
+    from joeynmt.search import search
+    from joeynmt.vocabulary import Vocabulary
+
+    unk, pad, bos, eos = SPECIALS
+    names = {"unk_token": unk, "pad_token": pad, "bos_token": bos, "eos_token": eos, "sep_token": None, "lang_tags": []}
+    places = {"unk_id": UNK, "pad_id": PAD, "bos_id": BOS, "eos_id": EOS, "sep_id": None}
+    vocabulary = Vocabulary([], SimpleNamespace(**names, **places))
+    vocabulary._itos += map(str, range(len(SPECIALS), SYMBOLS))  # add_tokens compares each word with all before it
+    side = {"type": "recurrent", "rnn_type": "gru", "hidden_size": HIDDEN, "embeddings": {"embedding_dim": EMBEDDING}}
+    decoder = {**side, "attention": "bahdanau", "input_feeding": True, "init_hidden": "bridge"}
+    model = randomized(build_model({"encoder": side, "decoder": decoder}, vocabulary, vocabulary))
+    model.loss_function = ("crossentropy", 0.0)
+    sentences = made_up(batch)
+    targets = nn.functional.pad(sentences, (1, 0), value=BOS)
+    lengths = torch.full((batch,), LENGTH)
+    ready = Batch(sentences, lengths, None, targets, None, torch.arange(batch), torch.device("cpu"), PAD, EOS)
+
+    def cost() -> Tensor:
+        return model(return_type="loss", **vars(ready))[0]
+
+    def translate() -> int:
+        found, _, _ = search(model, ready, LENGTH, beam, beam_alpha=-1.0, min_output_length=LENGTH)
+        return found.shape[0] * found.shape[1]
+
+    return model, cost, translate
+
+
+def opennmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
+    """The model, its cost of a batch, and the beam search of a batch, which gives the words written."""
+    from onmt.decoders import InputFeedRNNDecoder
+    from onmt.encoders import RNNEncoder
+    from onmt.models import NMTModel
+    from onmt.modules import Embeddings
+    from onmt.translate import GNMTGlobalScorer, Translator
+    from onmt.utils.loss import LossCompute
+
+    embeddings = [Embeddings(EMBEDDING, SYMBOLS, PAD) for _ in range(2)]
+    encoder = RNNEncoder("GRU", True, 1, HIDDEN, embeddings=embeddings[0])
+    decoder = InputFeedRNNDecoder("GRU", True, 1, HIDDEN, attn_type="mlp", embeddings=embeddings[1])
+    model = NMTModel(encoder, decoder)
+    model.generator = nn.Linear(HIDDEN, SYMBOLS)
+    randomized(model)
+    criterion = nn.CrossEntropyLoss(ignore_index=PAD, reduction="sum")
+    compute = LossCompute(criterion, model.generator)
+    symbols = Symbols()
+    translator = Translator(
+        model,
+        {"src": symbols, "tgt": symbols, "decoder_start_token": SPECIALS[BOS]},
+        beam_size=beam,
+        min_length=LENGTH,
+        max_length=LENGTH,
+        global_scorer=GNMTGlobalScorer(0.0, 0.0, "none", "none"),
+    )
+    sentences = made_up(batch)
+    source = {"src": sentences.unsqueeze(-1), "srclen": torch.full((batch,), LENGTH)}
+    pairs = {**source, "tgt": nn.functional.pad(sentences, (1, 0), value=BOS).unsqueeze(-1)}
+
+    def cost() -> Tensor:
+        output, attentions = model(pairs["src"], pairs["tgt"], pairs["srclen"])
+        return compute(pairs, output, attentions)[0]
+
+    def translate() -> int:
+        found = translator.translate_batch(source, attn_debug=False)["predictions"]
+        return sum(len(best) for (best,) in found)
+
+    return model, cost, translate
+
+
+def prepare(implementation: str, task: str, batch: int, beam: int) -> Callable[[], Figures]:
+    """One turn of this implementation: seconds an update, or sentences translated a second."""
+    keep_memory()
+    logging.disable(logging.INFO)
+    warnings.simplefilter("ignore")
+    for module in UNRELATED:
+        sys.modules[module] = Empty(module)
+    model, cost, translate = {"JoeyNMT": joeynmt, "OpenNMT-py": opennmt}[implementation](batch, beam)
+
+    def train() -> Figures:
+        begun = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        cost().backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return {"seconds": time.perf_counter() - begun}
+
+    def decode() -> Figures:
+        begun = time.perf_counter()
+        words = translate()
+        seconds = time.perf_counter() - begun
+        assert words == batch * LENGTH
+        return {"sentences_per_second": batch / seconds}
+
+    if task == "decode":
+        model.eval()
+        return decode
+    optimizer = torch.optim.Adadelta(model.parameters(), 1.0, 0.95, 1e-6)
+    return train
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.contender", description=__doc__)
+    parser.add_argument("--job", required=True, help="what to measure, JSON: see prepare")
+    serve(parser.parse_args().job, prepare)

@@ -1,0 +1,84 @@
+"""What an update and beam search cost JoeyNMT and OpenNMT-py, beside ours, on the CPU in float32.
+
+All have the paper's layer sizes and sentences of 20 words, EOS counted: an update is of 80 pairs, 16 sentences are
+translated at once with a beam of 12.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from bench.machine import name
+from bench.turns import command, medians_of
+
+OURS = "ours"
+PEERS = ("JoeyNMT", "OpenNMT-py")
+PINS = Path("bench/peers.txt")
+LENGTHS = (20, 20)
+BATCH = {"train": 80, "decode": 16}
+BEAM = 12
+WARM_UP = {"train": 4, "decode": 2}
+
+
+def versions() -> list[str]:
+    """Of ours, by pyproject.toml, and of the peers, by their pins."""
+    ours = tomllib.loads(Path("pyproject.toml").read_text())["project"]["version"]
+    pins = dict(line.lower().split("==") for line in PINS.read_text().split("\n") if "==" in line)
+    return [ours, *(pins[peer.lower()] for peer in PEERS)]
+
+
+def commands(task: str, python: str) -> list[list[str]]:
+    """What runs ours, as `bench.train` and `bench.decode` measure it, and the peers, by the interpreter `python`."""
+    job: dict[str, object] = {"implementation": OURS, "device_name": "cpu"}
+    if task == "train":
+        ours = command("bench.train", {**job, "precision": "float32", "lengths": LENGTHS, "data": None})
+    else:
+        ours = command("bench.decode", {**job, "batch": BATCH[task]})
+    peers = [
+        command("bench.contender", {"implementation": peer, "task": task, "batch": BATCH[task], "beam": BEAM}, python)
+        for peer in PEERS
+    ]
+    return [ours, *peers]
+
+
+def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
+    """A row for each implementation; ratio_to_ours is of speeds."""
+    results = medians_of(commands(task, python), rounds, WARM_UP[task])
+    speeds = [figures.get("sentences_per_second") or 1 / figures["seconds"] for figures in results]
+    return pd.DataFrame(
+        {
+            "device": name(torch.device("cpu")),
+            "implementation": implementation,
+            "version": version,
+            "task": task,
+            "seconds": figures.get("seconds"),
+            "sentences_per_second": figures.get("sentences_per_second"),
+            "ratio_to_ours": speed / speeds[0],
+        }
+        for implementation, version, figures, speed in zip((OURS, *PEERS), versions(), results, speeds, strict=True)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
+    parser.add_argument(
+        "--python", default=".venv-peers/bin/python", help="the interpreter of the peers' environment (%(default)s)"
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/peers.csv"), help="CSV (%(default)s)")
+    arguments = parser.parse_args()
+    if not Path(arguments.python).exists():
+        raise SystemExit(f"bench.peers: {arguments.python}: no such interpreter; make bench-peers makes one")
+    table = pd.concat([measure(task, arguments.python, arguments.rounds) for task in BATCH])
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Does a training with bfloat16 products go as one in float32? Two trainings on real text that differ in nothing else.
+
+Writes the cost in nats a sentence of every 50 updates, the development set's where it is scored, and draws both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from nmt.evaluation.drawing import save, style
+from nmt.variant import Variant
+
+PRECISIONS = ("float32", "bf16")
+SIZES = {"embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}
+LEARNING = {"initialization_scale": 0.1, "attention_scale": 0.1, "optimizer": "adam", "learning_rate": 0.002}
+
+
+def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFrame:
+    """The metrics of a training on the experiment whose data are in `data`, with the sizes of config/open.yaml."""
+    variant = Variant(name=precision, label=precision, precision=precision, updates=updates, **SIZES, **LEARNING)
+    shortlists = sorted((data / "shortlist").glob("*.tsv"))
+    languages = [path.stem for path in shortlists]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "nmt", "train", "--settings", variant.to_json(), "--threads", str(threads)]
+        command += ["--data", data / "binarized", "--shortlists", *shortlists, "--languages", *languages]
+        command += ["--development", *(data / "tokenized" / f"development.{language}" for language in languages)]
+        command += ["--checkpoints", f"{folder}/checkpoints", "--output", f"{folder}/model"]
+        subprocess.run([str(word) for word in command], check=True)
+        lines = Path(folder, "model", "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    columns = ["updates", "train_nll", "development_nll"]
+    return pd.DataFrame([json.loads(line) for line in lines])[columns].assign(precision=precision)
+
+
+def draw(table: pd.DataFrame, outputs: list[str]) -> None:
+    """Both courses over the updates."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
+        for precision, line in zip(PRECISIONS, ("-", "--"), strict=True):
+            rows = table[table.precision == precision]
+            for column, colour in (("train_nll", "C0"), ("development_nll", "C1")):
+                points = rows[rows[column].notna()]
+                side = "training" if column == "train_nll" else "development"
+                axes.plot(points.updates, points[column], line, color=colour, label=f"{side}, {precision}", lw=1.2)
+        axes.set(xlabel="updates", ylabel="negative log-likelihood, nats a sentence")
+        axes.legend(frameon=False)
+        save(figure, outputs)
+        plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.precision", description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("data/open"), help="an experiment's data (%(default)s)")
+    parser.add_argument("--updates", type=int, default=1000, help="of each training (1000)")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads (2)")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/precision.csv"), help="CSV (%(default)s)")
+    arguments = parser.parse_args()
+    table = pd.concat(
+        [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
+    )
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+    draw(table, [str(arguments.output.with_suffix(ending)) for ending in (".png", ".svg")])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Do two processes on one core each train as fast as one process on two cores? Twice the batch, gradients added up.
+
+Writes target words a second of the paper's RNNsearch, in float32.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import multiprocessing.connection
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from bench.machine import name
+from bench.train import BATCH, SYMBOLS, made_up
+from bench.turns import Figures, medians, serve
+from nmt.device import keep_memory
+from nmt.model.initialization import initialize
+from nmt.model.network import Network
+from nmt.training.batches import Batch
+from nmt.training.parallel import Processes, joined
+from nmt.training.update import Update
+from nmt.variant import Variant
+
+CPU = torch.device("cpu")
+WORDS = 20
+
+
+def updater(processes: Processes) -> Update:
+    """What updates the paper's RNNsearch."""
+    variant = Variant(name="bench")
+    model = Network(variant, SYMBOLS, SYMBOLS)
+    initialize(model, seed=1)
+    return Update(model, variant, CPU, processes)
+
+
+def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.connection.Connection) -> None:
+    """One process of several: an update for every message, until there are no more."""
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    os.sched_setaffinity(0, {core})
+    torch.set_num_threads(1)
+    keep_memory()
+    with joined(CPU) as processes:
+        update = updater(processes)
+        batch = processes.share(Batch(*(torch.cat([part] * world) for part in made_up(WORDS, WORDS))))
+        turns.send("ready")
+        with suppress(EOFError):
+            while turns.recv():
+                update(batch)
+                turns.send("done")
+
+
+def prepare(processes: int) -> Callable[[], Figures]:
+    """One turn of so many processes: target words a second."""
+    words = processes * BATCH * WORDS
+    if processes == 1:
+        keep_memory()
+        update, batch = updater(Processes()), made_up(WORDS, WORDS)
+
+        def step() -> None:
+            update(batch)
+    else:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        context = multiprocessing.get_context("spawn")
+        ends = []
+        for rank, core in zip(range(processes), sorted(os.sched_getaffinity(0)), strict=False):
+            ours, theirs = context.Pipe()
+            context.Process(target=work, args=(rank, processes, port, core, theirs), daemon=True).start()
+            ends.append(ours)
+        for end in ends:
+            end.recv()
+
+        def step() -> None:
+            for end in ends:
+                end.send(True)
+            for end in ends:
+                end.recv()
+
+    def turn() -> Figures:
+        begun = time.perf_counter()
+        step()
+        return {"target_words_per_second": words / (time.perf_counter() - begun)}
+
+    return turn
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.processes", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each (7)")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/processes.csv"), help="CSV (%(default)s)")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        serve(arguments.job, prepare)
+        return
+    jobs = [{"processes": processes} for processes in (1, 2)]
+    results = [figures["target_words_per_second"] for figures in medians("bench.processes", jobs, arguments.rounds, 4)]
+    table = pd.DataFrame(
+        {
+            "device": name(CPU),
+            "processes": job["processes"],
+            "threads_each": torch.get_num_threads() if job["processes"] == 1 else 1,
+            "global_batch": job["processes"] * BATCH,
+            "target_words_per_second": rate,
+            "ratio_to_one": rate / results[0],
+        }
+        for job, rate in zip(jobs, results, strict=True)
+    )
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()
