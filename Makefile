@@ -26,10 +26,11 @@ demo: .venv/made
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
 
-# Training and decoding beside a plain version of the same model: results/bench/train.csv and decode.csv.
+# Training and decoding beside a plain version of the same model: train.csv, decode.csv and processes.csv of results/bench.
 bench: .venv/made
 	@python -m bench.train
 	@python -m bench.decode
+	@python -m bench.processes
 
 # The data stages on 0.25, 1 and 4 million pairs: results/bench/data.csv, docs/scale.md. Ten minutes on a quiet machine.
 bench-data: .venv/made

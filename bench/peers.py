@@ -7,6 +7,7 @@ translated at once with a beam of 12.
 from __future__ import annotations
 
 import argparse
+import math
 import tomllib
 from pathlib import Path
 
@@ -56,8 +57,8 @@ def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
             "implementation": implementation,
             "version": version,
             "task": task,
-            "seconds": figures.get("seconds"),
-            "sentences_per_second": figures.get("sentences_per_second"),
+            "seconds": figures.get("seconds", math.nan),
+            "sentences_per_second": figures.get("sentences_per_second", math.nan),
             "ratio_to_ours": speed / speeds[0],
         }
         for implementation, version, figures, speed in zip((OURS, *PEERS), versions(), results, speeds, strict=True)
@@ -75,7 +76,7 @@ def main() -> None:
     if not Path(arguments.python).exists():
         raise SystemExit(f"bench.peers: {arguments.python}: no such interpreter; make bench-peers makes one")
     table = pd.concat([measure(task, arguments.python, arguments.rounds) for task in BATCH])
-    print(table.to_string(index=False, float_format="{:.3f}".format))
+    print(table.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
 
