@@ -163,7 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.train", description=__doc__)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--data", metavar="FOLDER", help="a binarized text whose batches are measured, too")
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each implementation (5)")
     parser.add_argument("--output", type=Path, default=Path("results/bench/train.csv"), help="CSV (%(default)s)")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

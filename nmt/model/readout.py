@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from nmt.device import product_type
 
-CHUNK = 1024  # words whose logits exist at once: 120 MB in float32 at the paper's vocabulary
+CHUNK = 1024  # words whose logits exist at once in float32, twice as many in bfloat16: 120 MB at the paper's size
 BLOCK = 64  # words whose logits fit in a CPU's cache
 ALIGNMENT = 16  # columns that rows of logits are a multiple of: a product with odd rows takes a third longer
 
@@ -76,7 +76,8 @@ class _SummedNLL(torch.autograd.Function):
         total = b_o.new_zeros(())
         for_hidden, for_b = torch.empty_like(hidden), torch.zeros_like(b_o)
         for_W: Tensor | None = None
-        size = math.ceil(len(hidden) / math.ceil(len(hidden) / CHUNK))
+        chunks = math.ceil(len(hidden) * hidden.element_size() / (CHUNK * torch.float32.itemsize))
+        size = math.ceil(len(hidden) / chunks)
         logits, bias = _room(hidden[:size], len(W_o)), _widened(b_o)
         for rows, targets, real, slot in zip(
             *(part.split(size) for part in (hidden, words, counted, for_hidden)), strict=True
@@ -126,10 +127,9 @@ def _errors(logits: Tensor, words: Tensor, counted: Tensor, bias: Tensor) -> tup
     words, counted = words.unsqueeze(-1), counted.unsqueeze(-1)
     exact = logits.to(bias.dtype)
     exact += bias
-    best, places = exact.max(dim=-1, keepdim=True)
-    margin = best - exact.gather(-1, words)
+    margin = exact.amax(dim=-1, keepdim=True) - exact.gather(-1, words)
     torch.softmax(exact, dim=-1, out=exact)
-    losses = margin - exact.gather(-1, places).log()
+    losses = margin - exact.amax(dim=-1, keepdim=True).log()  # less that of the likeliest word, which is never 0
     exact.scatter_add_(-1, words, torch.full_like(losses, -1.0)).mul_(counted)
     if exact is not logits:
         logits.copy_(exact)
