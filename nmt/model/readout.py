@@ -72,7 +72,9 @@ class _SummedNLL(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor) -> Tensor:
         dtype = product_type(W_o)
-        hidden, weights = hidden.to(dtype), W_o.to(dtype)
+        hidden, weights = hidden.to(dtype), W_o
+        if dtype != W_o.dtype:
+            weights = functional.pad(W_o.to(dtype), (0, 0, 0, -len(W_o) % ALIGNMENT))
         total = b_o.new_zeros(())
         for_hidden, for_b = torch.empty_like(hidden), torch.zeros_like(b_o)
         for_W: Tensor | None = None
@@ -82,7 +84,7 @@ class _SummedNLL(torch.autograd.Function):
         for rows, targets, real, slot in zip(
             *(part.split(size) for part in (hidden, words, counted, for_hidden)), strict=True
         ):
-            errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(W_o)])
+            errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(weights)])
             block = BLOCK if W_o.device.type == "cpu" else size
             for first in range(0, len(rows), block):
                 here = slice(first, min(first + block, len(rows)))
@@ -96,7 +98,8 @@ class _SummedNLL(torch.autograd.Function):
                 for_W.addmm_(errors.T, rows)
             else:
                 for_W += errors.T @ rows
-        ctx.gradients = for_hidden, for_W, for_b
+        assert for_W is not None
+        ctx.gradients = for_hidden, for_W[: len(W_o)], for_b
         return total
 
     @staticmethod
