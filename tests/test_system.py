@@ -44,17 +44,15 @@ def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
     texts = {name: [tmp_path / f"{name}.{language}" for language in SIDES] for name in PAIRS}
     shortlists = [tmp_path / f"shortlist.{language}" for language in SIDES]
     for text, shortlist in zip(texts["train"], shortlists, strict=True):
-        step(
-            "shortlist", "--input", text, "--size", 1500, "--output", shortlist, "--coverage", tmp_path / "coverage.csv"
-        )
+        step("shortlist", "--input", text, "--size", 1500, "--output", shortlist)
     data, model, translation = tmp_path / "data", tmp_path / "model", tmp_path / "translation"
     step("binarize", "--texts", *texts["train"], "--shortlists", *shortlists, "--seed", seed, "--output", data)
 
     sizes = {"embedding": 64, "hidden": 96, "alignment": 64, "maxout": 64}
     settings = {"optimizer": "adam", "learning_rate": 0.004, "initialization_scale": 0.1, "attention_scale": 0.1}
     variant = tiny_variant(**sizes, **settings, updates=800, evaluate_every=200, seed=seed)
-    files = ["--model", model, "--summary", tmp_path / "summary.json", "--metrics", tmp_path / "metrics.jsonl"]
-    files += ["--checkpoints", tmp_path / "checkpoints", "--data", data, "--shortlists", *shortlists]
+    files = ["--output", model, "--checkpoints", tmp_path / "checkpoints", "--data", data, "--shortlists", *shortlists]
+    files += ["--languages", *SIDES]
     step("train", "--settings", variant.to_json(), "--development", *texts["development"], "--threads", 1, *files)
 
     files = ["--source", texts["test"][0], "--output", translation, "--scores", tmp_path / "scores"]

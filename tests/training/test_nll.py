@@ -13,7 +13,7 @@ import torch
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
-from nmt.training import nll
+from nmt.training import likelihood
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_translator, tiny_model
 
 PAIRS = [(5, 2), (1, 7), (0, 3), (4, 4), (2, 0), (9, 1), (3, 5), (2, 2)]
@@ -60,7 +60,7 @@ def by_hand(model: Network, source: list[int], target: list[int]) -> float:
 def test_mean_of_the_sentences_with_their_ends_and_unknown_words(
     folder: Path, model: Network, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nll, "BATCH", batch)
+    monkeypatch.setattr(likelihood, "BATCH", batch)
     assert step(folder) == 0
     shortlists = [Shortlist.read(folder / f"model/{side}.tsv") for side in ("source", "target")]
     sides = [(folder / f"{side}.txt").read_text().split("\n")[:-1] for side in ("source", "target")]
