@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from nmt.files import UserError
+from nmt.model import readout
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_model, save_model
 from nmt.variant import Variant
 from tests.model import oracle
-from tests.model.models import KINDS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
+from tests.model.models import KINDS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
 kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
 
@@ -153,6 +154,24 @@ def test_initialization_is_appendix_b1() -> None:
     again = Network(model.variant, 99, 99)
     initialize(again, seed=3)
     assert all(torch.equal(one, other) for one, other in zip(model.parameters(), again.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(("chunk", "block"), [(1, 1), (3, 2), (1000, 1000)])
+def test_the_summed_likelihood_is_the_same_in_any_chunks(
+    chunk: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readout, "CHUNK", chunk)
+    monkeypatch.setattr(readout, "BLOCK", block)
+    model = tiny_model()
+    generator = torch.Generator().manual_seed(1)
+    hidden = torch.randn(7, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    words = torch.randint(TARGET_SYMBOLS, (7,), generator=generator)
+    counted = torch.tensor([True, True, False, True, True, True, False])
+    leaves = [hidden, model.readout.W_o, model.readout.b_o]
+    plain = model.readout.nll(hidden, words)[counted].sum()
+    fast = model.readout.summed_nll(hidden, words, counted)
+    torch.testing.assert_close(fast, plain)
+    torch.testing.assert_close(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves))
 
 
 def test_bfloat16_stays_near_float32() -> None:

@@ -11,6 +11,7 @@ import torch
 
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.network import Network
+from nmt.search import beam
 from nmt.search.beam import BeamSettings, Hypothesis, search
 from nmt.training.batches import pad
 from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
@@ -139,3 +140,17 @@ def test_normalization_ranks_by_probability_per_word() -> None:
         assert per_word == sorted(per_word, reverse=True)
         differs |= one[0].words != other[0].words
     assert differs
+
+
+@pytest.mark.parametrize("symbols", [beam.BLOCK, 3 * beam.BLOCK + 5, 5])
+@pytest.mark.parametrize("count", [1, 12, 40])
+def test_the_best_words_are_the_best_of_all(count: int, symbols: int) -> None:
+    generator = torch.Generator().manual_seed(symbols)
+    added = torch.randn(3, 4, symbols, generator=generator).log_softmax(dim=-1)
+    scores = torch.tensor([[0.0, -1.0, -2.0, -torch.inf]]).expand(3, 4)
+    totals = (scores.unsqueeze(-1) + added).flatten(1)
+    expected, places = totals.topk(min(count, 3 * symbols), dim=1)  # the row without a hypothesis offers nothing
+    best, rows, words = (part[:, : expected.shape[1]] for part in beam._best(scores, added, count))
+    assert torch.equal(best, expected)
+    assert torch.equal(rows, places // symbols)
+    assert torch.equal(words, places % symbols)
