@@ -12,7 +12,9 @@ A folder holds, for each side, the vocabulary (`source.words`, a word a line) an
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -30,6 +32,7 @@ SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
 MEMORY = "1G"  # for lmplz to sort in; beyond it uses the disk
 UNKNOWN = b"<unknown>"
+FULL_DISK = re.compile(f"{os.strerror(errno.ENOSPC)}|{os.strerror(errno.EFBIG)}", re.IGNORECASE)
 
 
 def vocabulary(lines: Iterable[bytes]) -> frozenset[bytes]:
@@ -68,9 +71,11 @@ def estimate(
                 made = "make it with `python -m nmt lmplz`"
                 raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {made}") from None
             if done.returncode:
-                output = [line for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
+                output = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
                 print(*output[-10:], sep="\n", file=sys.stderr)
-                reason = output[-1].strip() if output else f"exit code {done.returncode}"
+                # its threads fail one after the other: on a full disk the last line may be of one that only followed
+                full = [line for line in output if FULL_DISK.search(line)]
+                reason = [f"exit code {done.returncode}", *output, *full][-1]
                 raise UserError(f"{lmplz}: {arpa} could not be estimated: {reason}")
         finally:
             text.unlink(missing_ok=True)

@@ -107,6 +107,9 @@ def test_lmplz_that_fails_is_quoted(case: Case, capsys: pytest.CaptureFixture[st
     assert case.estimate() == 1
     assert "source.in-domain.arpa could not be estimated: out of memory" in last_line(capsys)
     assert [path.name for path in (case.folder / "models").iterdir()] == ["source.words"]
+    case.lmplz.write_text("#!/bin/sh\necho x.cc:1: No space left on device\necho a thread ended early\nexit 3\n")
+    assert case.estimate() == 1
+    assert "could not be estimated: x.cc:1: No space left on device" in last_line(capsys)
 
 
 @pytest.mark.parametrize("room", [4096, 40_000])
