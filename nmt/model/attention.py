@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from nmt.model import recurrence
 from nmt.model.memory import Memory
+from nmt.model.steps import tanh_
 from nmt.model.units import GatedUnit
 
 
@@ -40,7 +41,7 @@ class Attention(nn.Module):
         """
         sentences = len(memory)
         query = functional.linear(state, self.W_a).view(sentences, -1, 1, len(self.v_a))
-        energy = (query + memory.keys.unsqueeze(1)).tanh_() @ self.v_a  # (B, k, Tx)
+        energy = tanh_(query + memory.keys.unsqueeze(1)) @ self.v_a  # (B, k, Tx)
         alignment = energy.masked_fill(~memory.mask.unsqueeze(1), -torch.inf).softmax(dim=-1)
         context = alignment @ memory.projected  # (B, k, p)
         return alignment.flatten(0, 1), context.flatten(0, 1)

@@ -49,7 +49,11 @@ class Adadelta(torch.optim.Optimizer):
         values = [rows[p].values() if p in rows else gradient for p, gradient in gradients.items()]
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(value) for value in values]))
         finite = norm.isfinite()
-        factor = group["clip_norm"] / norm.clamp(min=group["clip_norm"])
+        if norm.device.type != "cpu":  # where one would have to wait to know whether it is
+            values = [torch.where(finite, value, 0.0) for value in values]
+        elif not finite:
+            return norm
+        factor = torch.where(finite, group["clip_norm"] / norm.clamp(min=group["clip_norm"]), 0.0)
         fresh = finite.to(norm.dtype) * (1 - group["rho"])
         for parameter, gradient in zip(gradients, values, strict=True):
             state = self.state[parameter]
@@ -61,7 +65,7 @@ class Adadelta(torch.optim.Optimizer):
             size = CHUNK if parameter.device.type == "cpu" else parameter.numel()
             for first in range(0, parameter.numel(), size):
                 weight, part, square, delta = (tensor[first : first + size] for tensor in whole)
-                self._update(weight, part, square, delta, factor, finite, fresh)
+                self._update(weight, part, square, delta, factor, fresh)
         return norm
 
     def _update_rows(
@@ -73,23 +77,16 @@ class Adadelta(torch.optim.Optimizer):
         decay = self.param_groups[0]["rho"] ** missed
         square, delta = state["square"][rows].mul_(decay), state["delta"][rows].mul_(decay)
         weight = parameter[rows]
-        self._update(weight, gradient, square, delta, factor, finite, fresh)
+        self._update(weight, gradient, square, delta, factor, fresh)
         for whole, part in ((parameter, weight), (state["square"], square), (state["delta"], delta)):
             whole[rows] = part
         state["seen"][rows] = state["steps"]
 
     def _update(
-        self,
-        weight: Tensor,
-        gradient: Tensor,
-        square: Tensor,
-        delta: Tensor,
-        factor: Tensor,
-        finite: Tensor,
-        fresh: Tensor,
+        self, weight: Tensor, gradient: Tensor, square: Tensor, delta: Tensor, factor: Tensor, fresh: Tensor
     ) -> None:
         group = self.param_groups[0]
-        gradient = torch.where(finite, gradient * factor, 0.0)
+        gradient = gradient * factor
         square.lerp_(gradient * gradient, fresh)
         step = torch.add(delta, group["epsilon"]).div_(square + group["epsilon"]).sqrt_().mul_(gradient)
         delta.lerp_(step * step, fresh)
