@@ -7,7 +7,6 @@ units, attention of one hidden layer, input feeding. JoeyNMT's encoder has 1000 
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 import time
@@ -18,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 import torch
 from torch import Tensor, nn
 
-from bench.turns import Figures, serve
+from bench.turns import Figures
 from nmt.device import keep_memory
 
 SYMBOLS = 30_001
@@ -167,9 +166,3 @@ def prepare(implementation: str, task: str, batch: int, beam: int) -> Callable[[
         return decode
     optimizer = torch.optim.Adadelta(model.parameters(), 1.0, 0.95, 1e-6)
     return train
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m bench.contender", description=__doc__)
-    parser.add_argument("--job", required=True, help="what to measure, JSON: see prepare")
-    serve(parser.parse_args().job, prepare)

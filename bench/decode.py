@@ -5,16 +5,15 @@ Sources and translations have 20 words, EOS counted, of a model with random weig
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import torch
 
 from bench.eager import Eager
 from bench.machine import name, now
-from bench.turns import Figures, medians, serve
+from bench.table import make_parser, write
+from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
 from nmt.device import choose_device, keep_memory
 from nmt.model.network import Network
@@ -61,15 +60,9 @@ def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], F
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.decode", description=__doc__)
+    parser = make_parser("decode", __doc__, rounds=7)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/decode.csv"), help="CSV (%(default)s)")
-    parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.job:
-        serve(arguments.job, prepare)
-        return
     device = choose_device(arguments.device)
     rows = []
     for batch in BATCHES:
@@ -90,10 +83,7 @@ def main() -> None:
             }
             for job, rate in zip(jobs, results, strict=True)
         ]
-    table = pd.DataFrame(rows)
-    print(table.to_string(index=False, float_format="{:.3f}".format))
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+    write(pd.DataFrame(rows), arguments.output)
 
 
 if __name__ == "__main__":

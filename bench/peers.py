@@ -6,7 +6,6 @@ translated at once with a beam of 12.
 
 from __future__ import annotations
 
-import argparse
 import math
 import tomllib
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 import torch
 
 from bench.machine import name
+from bench.table import make_parser, write
 from bench.turns import command, medians_of
 
 OURS = "ours"
@@ -66,19 +66,15 @@ def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
+    parser = make_parser("peers", __doc__, rounds=7)
     parser.add_argument(
         "--python", default=".venv-peers/bin/python", help="the interpreter of the peers' environment (%(default)s)"
     )
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each implementation (7)")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/peers.csv"), help="CSV (%(default)s)")
     arguments = parser.parse_args()
     if not Path(arguments.python).exists():
         raise SystemExit(f"bench.peers: {arguments.python}: no such interpreter; make bench-peers makes one")
     table = pd.concat([measure(task, arguments.python, arguments.rounds) for task in BATCH])
-    print(table.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+    write(table, arguments.output)
 
 
 if __name__ == "__main__":

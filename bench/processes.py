@@ -5,7 +5,6 @@ Writes target words a second of the paper's RNNsearch, in float32.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -13,14 +12,14 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import pandas as pd
 import torch
 
 from bench.machine import name
+from bench.table import make_parser, write
 from bench.train import BATCH, SYMBOLS, made_up
-from bench.turns import Figures, medians, serve
+from bench.turns import Figures, medians
 from nmt.device import keep_memory
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
@@ -94,14 +93,7 @@ def prepare(processes: int) -> Callable[[], Figures]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.processes", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each (7)")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/processes.csv"), help="CSV (%(default)s)")
-    parser.add_argument("--job", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.job:
-        serve(arguments.job, prepare)
-        return
+    arguments = make_parser("processes", __doc__, rounds=7).parse_args()
     jobs = [{"processes": processes} for processes in (1, 2)]
     results = [figures["target_words_per_second"] for figures in medians("bench.processes", jobs, arguments.rounds, 4)]
     table = pd.DataFrame(
@@ -115,9 +107,7 @@ def main() -> None:
         }
         for job, rate in zip(jobs, results, strict=True)
     )
-    print(table.to_string(index=False, float_format="{:.3f}".format))
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+    write(table, arguments.output)
 
 
 if __name__ == "__main__":

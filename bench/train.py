@@ -6,7 +6,6 @@ the time that the matrix products alone would take at the machine's rate, and pe
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from itertools import cycle, pairwise
@@ -17,7 +16,8 @@ import torch
 
 from bench.eager import Eager
 from bench.machine import name, product_rate, products_of_update
-from bench.turns import Figures, medians, serve
+from bench.table import make_parser, write
+from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
 from nmt.device import choose_device, keep_memory
 from nmt.model.initialization import initialize
@@ -157,16 +157,10 @@ def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.train", description=__doc__)
+    parser = make_parser("train", __doc__, rounds=5)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--data", metavar="FOLDER", help="a binarized text whose batches are measured, too")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each implementation (5)")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/train.csv"), help="CSV (%(default)s)")
-    parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.job:
-        serve(arguments.job, prepare)
-        return
     device = choose_device(arguments.device)
     lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]
     tables = [measure(device, pair, arguments.data, arguments.rounds) for pair in lengths]
@@ -176,9 +170,7 @@ def main() -> None:
     for precision, rate in rates.items():
         print(f"{name(device)}: {rate / 1e9:,.0f} GFLOP/s in {precision} products")
     table["floor_fraction"] /= table["precision"].map(rates)
-    print(table.to_string(index=False, float_format="{:.3f}".format))
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
+    write(table, arguments.output)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ A process apart keeps memory apart; turns let a change of the machine's speed me
 
 from __future__ import annotations
 
+import importlib
 import json
 import resource
 import subprocess
@@ -16,9 +17,9 @@ from statistics import median
 Figures = dict[str, float]
 
 
-def serve(job: str, prepare: Callable[..., Callable[[], Figures]]) -> None:
-    """Be a contender: `prepare(**job)` gives what one measurement is; make one for every line of standard input."""
-    measure = prepare(**json.loads(job))
+def serve(module: str, job: str) -> None:
+    """Be a contender: the module's `prepare(**job)` gives a measurement; make it for every line of standard input."""
+    measure: Callable[[], Figures] = importlib.import_module(module).prepare(**json.loads(job))
     print("ready", flush=True)
     for _ in sys.stdin:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
@@ -26,8 +27,8 @@ def serve(job: str, prepare: Callable[..., Callable[[], Figures]]) -> None:
 
 
 def command(module: str, job: dict[str, object], python: str = sys.executable) -> list[str]:
-    """What runs a contender: `python -m module --job JSON`, by this interpreter or by that of another environment."""
-    return [python, "-m", module, "--job", json.dumps(job)]
+    """What runs a contender, `serve(module, job)`, by this interpreter or by that of another environment."""
+    return [python, "-m", "bench.turns", module, json.dumps(job)]
 
 
 def medians(module: str, jobs: Sequence[dict[str, object]], rounds: int, warm_up: int) -> list[Figures]:
@@ -65,3 +66,7 @@ def _answer(contender: subprocess.Popen[str]) -> str:
     if not line:
         raise SystemExit(f"{' '.join(map(str, contender.args))}: ended early; see above")  # type: ignore[arg-type]
     return line
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])
