@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import safetensors
@@ -82,7 +82,7 @@ class Network(nn.Module):
             embedded = self.embedding(previous)
         if not self.looks_first:
             state = self.unit.step(self.unit.project(embedded) + for_unit, state)
-        hidden = self.readout.hidden(state, embedded, for_readout)
+        hidden = self.readout.hidden(state, self.readout.project(embedded), for_readout)
         return Prediction(self.readout.log_probabilities(hidden), Carry(state, for_unit), alignment)
 
     def advance(self, memory: Memory, carry: Carry, words: Tensor) -> Tensor:
@@ -104,26 +104,29 @@ class Network(nn.Module):
         if self.variant.implementation == "readable":
             return self.readout.nll(hidden[target_mask], target[target_mask]).sum()
         if hidden.device.type == "cpu":
-            parts = [part[target_mask] for part in (hidden, target, target_mask)]
-        else:  # how many words are real is not known there without waiting for the device
-            parts = [part.flatten(0, 1) for part in (hidden, target, target_mask)]
-        return self.readout.summed_nll(*parts)
+            return self.readout.summed_nll(hidden[target_mask], target[target_mask])
+        # how many words are real is not known there without waiting for the device
+        return self.readout.summed_nll(*(part.flatten(0, 1) for part in (hidden, target, target_mask)))
 
     def _hidden(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """What the output matrix is applied to, for every target word: (B, Ty, l or rank)."""
         memory = self.encode(source, source_mask)
         if self.variant.implementation == "readable":
             return self._hidden_step_by_step(memory, target)
-        words = self.embedding(target.T)  # (Ty, B, m)
-        previous = functional.pad(words[:-1], (0, 0, 0, 0, 1, 0))
+        words = target.T
+        before_first = memory.initial.new_zeros(1, words.shape[1], self.variant.embedding)
+        previous = self._after(before_first, words[:-1], self.readout.project)
         if self.looks_first:
-            projected = self.embedding.projected(target.T, self.unit.project)
+            projected = self.embedding.projected(words, self.unit.project)
         else:
-            later = self.embedding.projected(target.T[:-1], self.unit.project)
-            projected = torch.cat([self.unit.project(previous[:1]), later])
+            projected = self._after(before_first, words[:-1], self.unit.project)
         states, context = self.context.decode(memory, projected, self.unit)
         seen = states[:-1] if self.looks_first else states[1:]
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
+
+    def _after(self, first: Tensor, words: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
+        """`project` of `first` (1, B, m), then of the embeddings of `words` (T, B): (T + 1, B, p)."""
+        return torch.cat([project(first), self.embedding.projected(words, project)])
 
     def _hidden_step_by_step(self, memory: Memory, target: Tensor) -> Tensor:
         width = 3 * self.unit.hidden
@@ -133,11 +136,11 @@ class Network(nn.Module):
             _, context = self.context.look(memory, state)
             previous = self.embedding(target[:, i - 1]) if i else state.new_zeros(len(state), self.variant.embedding)
             if self.looks_first:
-                hidden.append(self.readout.hidden(state, previous, context[:, width:]))
+                hidden.append(self.readout.hidden(state, self.readout.project(previous), context[:, width:]))
                 state = self.unit.step(self.unit.project(self.embedding(target[:, i])) + context[:, :width], state)
             else:
                 state = self.unit.step(self.unit.project(previous) + context[:, :width], state)
-                hidden.append(self.readout.hidden(state, previous, context[:, width:]))
+                hidden.append(self.readout.hidden(state, self.readout.project(previous), context[:, width:]))
         return torch.stack(hidden, dim=1)
 
 

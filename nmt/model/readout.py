@@ -36,9 +36,13 @@ class Readout(nn.Module):
         self.W_o = nn.Parameter(torch.empty(symbols, rank or maxout))
         self.b_o = nn.Parameter(torch.empty(symbols))
 
+    def project(self, embedded: Tensor) -> Tensor:
+        """V_o E y_{i-1} (..., 2l) of E y_{i-1} (..., m)."""
+        return functional.linear(embedded, self.V_o)
+
     def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """What W_o is applied to, (..., l or rank), of s (..., n), E y_{i-1} (..., m) and C_o c_i (..., 2l)."""
-        summed = functional.linear(state, self.U_o, self.b_t) + functional.linear(previous, self.V_o) + context
+        """What W_o is applied to, (..., l or rank), of s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
+        summed = functional.linear(state, self.U_o, self.b_t) + previous + context
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
         return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
 
@@ -61,8 +65,8 @@ class Readout(nn.Module):
         ]
         return torch.cat(losses)
 
-    def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor) -> Tensor:
-        """The sum of `nll` over those words that are `counted` (N,); never the logits of all at once."""
+    def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor | None = None) -> Tensor:
+        """The sum of `nll` over all words, or those that are `counted` (N,); never the logits of all at once."""
         return _SummedNLL.apply(hidden, self.W_o, self.b_o, words, counted)
 
 
@@ -70,7 +74,7 @@ class _SummedNLL(torch.autograd.Function):
     """The gradients are made on the way forward, where the probabilities are at hand."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor) -> Tensor:
+    def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
         dtype = product_type(W_o)
         hidden, weights = hidden.to(dtype), W_o
         if dtype != W_o.dtype:
@@ -81,17 +85,17 @@ class _SummedNLL(torch.autograd.Function):
         chunks = math.ceil(len(hidden) * hidden.element_size() / (CHUNK * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
         logits, bias = _room(hidden[:size], len(W_o)), _widened(b_o)
-        for rows, targets, real, slot in zip(
-            *(part.split(size) for part in (hidden, words, counted, for_hidden)), strict=True
-        ):
+        for start in range(0, len(hidden), size):
+            rows, targets = hidden[start : start + size], words[start : start + size]
             errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(weights)])
             block = BLOCK if W_o.device.type == "cpu" else size
             for first in range(0, len(rows), block):
-                here = slice(first, min(first + block, len(rows)))
-                loss, for_bias = _errors(logits[here], targets[here], real[here], bias)
+                last = min(first + block, len(rows))
+                real = None if counted is None else counted[start + first : start + last]
+                loss, for_bias = _errors(logits[first:last], targets[first:last], real, bias)
                 total += loss
                 for_b += for_bias[: len(W_o)]
-            torch.mm(errors, weights, out=slot)
+            torch.mm(errors, weights, out=for_hidden[start : start + size])
             if for_W is None:
                 for_W = (errors.T @ rows).to(W_o.dtype)
             elif dtype == W_o.dtype:
@@ -107,7 +111,10 @@ class _SummedNLL(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         for_hidden, for_W, for_b = ctx.gradients
         del ctx.gradients  # they are scaled in place, so a second pass must fail
-        return for_hidden.mul_(gradient), for_W.mul_(gradient), for_b.mul_(gradient), None, None
+        if gradient.device.type != "cpu" or gradient != 1:
+            for each in (for_hidden, for_W, for_b):
+                each.mul_(gradient)
+        return for_hidden, for_W, for_b, None, None
 
 
 def _room(hidden: Tensor, symbols: int) -> Tensor:
@@ -122,18 +129,21 @@ def _widened(bias: Tensor) -> Tensor:
     return functional.pad(bias, (0, -len(bias) % ALIGNMENT), value=-torch.inf)
 
 
-def _errors(logits: Tensor, words: Tensor, counted: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+def _errors(logits: Tensor, words: Tensor, counted: Tensor | None, bias: Tensor) -> tuple[Tensor, Tensor]:
     """Turn `logits` (N, K) that lack their `bias` into the gradient of the counted words' summed nll by them, in place.
 
     Returns that sum and the gradient by the bias. All is computed in the bias's type.
     """
-    words, counted = words.unsqueeze(-1), counted.unsqueeze(-1)
+    words = words.unsqueeze(-1)
     exact = logits.to(bias.dtype)
     exact += bias
     margin = exact.amax(dim=-1, keepdim=True) - exact.gather(-1, words)
     torch.softmax(exact, dim=-1, out=exact)
     losses = margin - exact.amax(dim=-1, keepdim=True).log()  # less that of the likeliest word, which is never 0
-    exact.scatter_add_(-1, words, torch.full_like(losses, -1.0)).mul_(counted)
+    exact.scatter_add_(-1, words, torch.full_like(losses, -1.0))
+    if counted is not None:
+        exact *= counted.unsqueeze(-1)
+        losses *= counted.unsqueeze(-1)
     if exact is not logits:
         logits.copy_(exact)
-    return (losses * counted).sum(), exact.sum(dim=0)
+    return losses.sum(), exact.sum(dim=0)

@@ -24,7 +24,7 @@ def look(
     query (B, n') is W_a s_{i-1}, keys (B, Tx, n') are the U_a h_j, mask (B, Tx) is False on padding, contexts
     (B, Tx, p), in the alignment's type, are what is weighed.
     """
-    energy = _hidden(query, keys, v_a) @ v_a
+    energy = _sigma(query, keys, v_a) @ (2 * v_a)  # less the sum of v_a, which changes no softmax
     torch.softmax(energy.masked_fill_(~mask, -torch.inf), dim=-1, out=alignment)
     context = torch.bmm(alignment.unsqueeze(1), contexts).squeeze(1)
     return context if added is None else added + context
@@ -51,16 +51,17 @@ def look_backward(
         1
     )
     energy = (alignment * (weighed - (alignment * weighed).sum(dim=-1, keepdim=True))).unsqueeze(1)
-    hidden = _hidden(query, keys, v_a)
-    for_v += torch.bmm(energy, hidden).squeeze(1)
-    slope = torch.addcmul(v_a.new_ones(()), hidden, hidden, value=-1, out=hidden)
+    sigma = _sigma(query, keys, v_a)
+    for_v += torch.bmm(2 * energy, sigma).squeeze(1)  # the energies' gradients of a sentence sum to 0
+    slope = torch.addcmul(sigma, sigma, sigma, value=-1, out=sigma)  # a quarter of the tanh's
+    energy *= 4
     for_keys.addcmul_(slope, energy.transpose(1, 2))
     torch.mul(torch.bmm(energy, slope).squeeze(1), v_a, out=for_query)
 
 
-def _hidden(query: Tensor, keys: Tensor, v_a: Tensor) -> Tensor:
-    """tanh(W_a s_{i-1} + U_a h_j), (B, Tx, n')."""
-    return tanh_(keys + query.to(v_a.dtype).unsqueeze(1))
+def _sigma(query: Tensor, keys: Tensor, v_a: Tensor) -> Tensor:
+    """sigma(2x) = (tanh(x) + 1) / 2 of x = W_a s_{i-1} + U_a h_j, (B, Tx, n'): see `tanh_`."""
+    return (keys + query.to(v_a.dtype).unsqueeze(1)).mul_(2).sigmoid_()
 
 
 def tanh_(x: Tensor) -> Tensor:
