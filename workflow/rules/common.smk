@@ -41,6 +41,21 @@ ARCHIVES = {
 # The hashes of what was first fetched; the built-in language's archives change with its settings.
 LOCK = "" if CONFIG.mirror == "generated" else lock_path(CONFIG.registry)
 FORMATS = ["pdf", "svg", "png"]
+# The files of folders that steps write. The folders themselves are no outputs: Snakemake compares the bytes of a file that
+# was touched, but not those of a folder.
+ESTIMATED = expand(
+    "<data>/estimated/{side}.{what}",
+    side=["source", "target"],
+    what=["words", "in-domain.arpa", "general.arpa"],
+)
+BINARIZED = [
+    "<data>/binarized/meta.json",
+    *expand(
+        "<data>/binarized/{side}.{what}",
+        side=["source", "target"],
+        what=["ids", "offsets.npy"],
+    ),
+]
 # What the steps that run a model read of its folder.
 MODEL = [
     f"<data>/models/{{variant}}/{name}"
