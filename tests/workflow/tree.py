@@ -34,22 +34,26 @@ class Tree:
         if (ROOT / "data/tools/lmplz").exists():
             shutil.copytree(ROOT / "data/tools", folder / "data/tools", symlinks=True)
 
-    def start(self, *words: str, configs: list[str], path: str = "") -> subprocess.Popen[str]:
-        """Start Snakemake in the copy, in a process group of its own; standard error goes to standard output."""
+    def start(self, *words: str, configs: list[str], path: str = "", said: Path | None = None) -> subprocess.Popen[str]:
+        """Start Snakemake in the copy, in a process group of its own.
+
+        Standard error goes to standard output, and both to the file `said` where one is named.
+        """
         environment = os.environ | {
             "PATH": os.pathsep.join([path, str(Path(sys.executable).parent), os.environ["PATH"]])
         }
         options = ["--configfile", *configs, "--"] if configs else []
         command = [sys.executable, "-m", "snakemake", *words, *options]
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with open(said or os.devnull, "w") as file:
+            return subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment,
+                text=True,
+                stdout=file if said else subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy to its end."""

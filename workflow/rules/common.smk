@@ -12,6 +12,7 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
 from nmt.files import UserError
+from nmt.orphans import announce, clear_locks
 from nmt.variant import CONTEXT_MODULES
 
 
@@ -27,6 +28,9 @@ def read_config():
 
 
 CONFIG, REGISTRY = read_config()
+announce()
+if workflow.is_main_process:
+    clear_locks(Path(".snakemake"))
 DATA = f"data/{CONFIG.experiment}"
 LANGUAGES = [CONFIG.languages.source, CONFIG.languages.target]
 TRAIN, IN_DOMAIN = CONFIG.corpora.train, CONFIG.corpora.in_domain
