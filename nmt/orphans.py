@@ -2,6 +2,7 @@
 
 Snakemake's lock is files in `.snakemake/locks`, which outlive it. Beside them every run keeps a shared lock of the
 operating system's, which ends with the process, whatever ends it: where nobody holds one, the files are the dead's.
+(Snakemake's option `nolock` would do without the files, but let two runs write the same outputs.)
 A job knows its run by an environment variable, and ends when that, or the shell between them, does: the next run, which
 may begin at once, finds nobody at work on its files.
 """
@@ -27,14 +28,19 @@ def announce() -> None:
 def clear_locks(folder: Path) -> None:
     """Remove the locks in Snakemake's `folder` where all runs that made them are dead; join those that live.
 
-    Does nothing where the file system has no locks or nothing can be written, as Snakemake itself then says.
+    Left alone are those of another machine, which this one may not see at work, and of file systems without locks.
     """
+    locks, here = folder / "locks", os.uname().nodename.encode()
     try:
         folder.mkdir(exist_ok=True)
         file = os.open(folder / "runs.lock", os.O_RDWR | os.O_CREAT)  # and never closed
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder / "locks", ignore_errors=True)
+            if os.pread(file, 1000, 0) == here:
+                shutil.rmtree(locks, ignore_errors=True)
+            if not any(locks.glob("*.lock")):
+                os.ftruncate(file, 0)
+                os.pwrite(file, here, 0)
         except BlockingIOError:
             pass
         fcntl.flock(file, fcntl.LOCK_SH)

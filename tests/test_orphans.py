@@ -64,6 +64,18 @@ def test_the_locks_stay_as_long_as_any_run_lives(tmp_path: Path) -> None:
         assert lock.exists()
 
 
+def test_the_locks_of_another_machine_stay(tmp_path: Path) -> None:
+    lock = locked(tmp_path)
+    (tmp_path / "runs.lock").write_text("another")
+    clear(tmp_path)
+    assert lock.exists()
+    lock.unlink()
+    with living(tmp_path):
+        lock.write_text("")
+    clear(tmp_path)
+    assert not lock.exists()
+
+
 @pytest.mark.parametrize("whom", ["run", "shell"])
 def test_a_job_ends_with_its_run_and_with_its_shell(whom: str) -> None:
     with python(START.format(SHELL)) as run:
