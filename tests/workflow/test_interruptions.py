@@ -109,7 +109,7 @@ def send(blow: Blow, snakemake: int, draw: random.Random) -> bool:
     end = time.monotonic() + 10
     while time.monotonic() < end:
         try:
-            jobs = [one for one in psutil.Process(snakemake).children(recursive=True) if is_job(one)]
+            jobs = [one for one in psutil.Process(snakemake).children(recursive=True) if is_job(one, blow.number)]
             if jobs:
                 draw.choice(jobs).send_signal(blow.number)
                 return True
@@ -119,10 +119,11 @@ def send(blow: Blow, snakemake: int, draw: random.Random) -> bool:
     return False
 
 
-def is_job(process: psutil.Process) -> bool:
-    """Whether it is a step's process, or the shell of one."""
+def is_job(process: psutil.Process, number: signal.Signals) -> bool:
+    """Whether it is a step's process, or the shell of one, which heeds no SIGINT that its step has not ended by."""
     try:
-        return "python -m nmt " in " ".join(process.cmdline())
+        words = process.cmdline()
+        return "python -m nmt " in " ".join(words) and (number != signal.SIGINT or words[1:3] == ["-m", "nmt"])
     except psutil.NoSuchProcess:
         return False
 
