@@ -8,6 +8,7 @@ import os
 import sys
 
 from nmt.files import DISK_FULL, UserError
+from nmt.orphans import end_with_run
 from nmt.stop import STOPPED, StoppedError
 
 STEPS = {
@@ -49,6 +50,7 @@ def main(words: list[str] | None = None) -> int:
 
     0 done, 1 a mistake said in one line, 75 stopped where the same command goes on, 130 cut off.
     """
+    end_with_run()
     words = sys.argv[1:] if words is None else words
     outer = argparse.ArgumentParser(prog="python -m nmt", description=__doc__)
     outer.add_argument("step", choices=STEPS, metavar="STEP", help=", ".join(STEPS))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -39,7 +41,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     final = named.resolve()
     final.parent.mkdir(parents=True, exist_ok=True)
-    partial = final.with_name(f".{final.name}.{os.getpid()}.partial")
+    partial = partial_name(final)
     try:
         yield partial
         with open(partial, "rb") as written:
@@ -51,6 +53,26 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise UserError(f"{path}: no space left; nothing was changed, free some and repeat") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def partial_name(final: Path) -> Path:
+    """This process's name for an unfinished `final`. What killed processes of this machine have left is removed."""
+    for leftover in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
+        process = leftover.name.removeprefix(f".{final.name}.").removesuffix(".partial")
+        if process.isdecimal() and not _lives(int(process)):
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+    return final.with_name(f".{final.name}.{os.getpid()}.partial")
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of this number, one that is another user's included."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,17 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
         write_lines(path, half())
     assert path.read_text() == "old\n"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
+    over = subprocess.Popen(["true"])
+    over.wait()
+    dead, living = (tmp_path / f".file.{process}.partial" for process in (over.pid, os.getppid()))
+    others = [living, tmp_path / ".file.partial", tmp_path / f".file.gz.{over.pid}.partial"]
+    for leftover in (dead, *others):
+        leftover.write_text("half")
+    write_lines(tmp_path / "file", ["whole"])
+    assert set(tmp_path.iterdir()) == {tmp_path / "file", *others}
 
 
 def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_byte_pairs, read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.files import DISK_FULL, UserError, read_json, warn, write_json
+from nmt.files import DISK_FULL, UserError, partial_name, read_json, warn, write_json
 from nmt.progress import Progress
 
 SIDES = ("source", "target")
@@ -106,10 +106,11 @@ def _new_folder(final: Path) -> Iterator[Path]:
     """
     if final.is_file() or (final.is_dir() and any(final.iterdir()) and not (final / "meta.json").is_file()):
         raise UserError(f"{final}: is there already and is no binarized text; remove it or name another folder")
-    partial, former = final.with_name(f".{final.name}.partial"), final.with_name(f".{final.name}.former")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    partial, former = partial_name(final), final.with_name(f".{final.name}.former")
     for leftover in (partial, former):
         shutil.rmtree(leftover, ignore_errors=True)
-    partial.mkdir(parents=True)
+    partial.mkdir()
     try:
         yield partial
         if final.exists():

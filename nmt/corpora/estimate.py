@@ -26,7 +26,7 @@ import numpy as np
 
 from nmt.corpora.pairs import read_byte_pairs
 from nmt.corpora.survey import Pair, Text, add_text_arguments, count_words, pair_files, text_of
-from nmt.files import UserError, atomic
+from nmt.files import UserError, atomic, partial_name
 
 SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
@@ -58,7 +58,7 @@ def estimate(
     `options` are further ones of lmplz.
     """
     with atomic(arpa) as partial:
-        text = partial.with_suffix(".txt")
+        text = partial_name(arpa.with_suffix(".txt"))
         try:
             with open(text, "wb") as file:
                 for line in lines:

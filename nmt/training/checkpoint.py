@@ -7,9 +7,12 @@ other place or random state to keep.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -58,6 +61,21 @@ class Checkpoint:
     optimizer: dict[str, Any]
     best: dict[str, Any]
     metrics: str
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process trains in `folder`, and let none as long as the context lasts."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            warn(f"{folder}: another process trains there; waiting for its end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # a file system without locks
+        yield
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:

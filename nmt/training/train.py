@@ -37,6 +37,7 @@ from nmt.training.checkpoint import (
     Checkpoint,
     Interval,
     State,
+    alone,
     read_checkpoint,
     remove_checkpoints,
     write_checkpoint,
@@ -317,7 +318,10 @@ def run(arguments: argparse.Namespace) -> None:
     set_threads(arguments.threads)
     keep_memory()
     variant = Variant.from_json(arguments.settings)
-    with joined(choose_device(variant.device)) as processes:
+    with (
+        joined(choose_device(variant.device)) as processes,
+        alone(arguments.checkpoints) if processes.first else nullcontext(),
+    ):
         training = _training(arguments, variant, processes)
         training.resume()
         training.run()

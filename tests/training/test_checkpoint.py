@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,15 @@ import torch
 
 from nmt.files import UserError
 from nmt.training import checkpoint as module
-from nmt.training.checkpoint import Checkpoint, Interval, State, read_checkpoint, remove_checkpoints, write_checkpoint
+from nmt.training.checkpoint import (
+    Checkpoint,
+    Interval,
+    State,
+    alone,
+    read_checkpoint,
+    remove_checkpoints,
+    write_checkpoint,
+)
 
 SETTINGS = {"hidden": 6, "continues": None}
 
@@ -37,6 +46,22 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     expected = made(7)
     expected.model.clear()
     assert found == expected
+
+
+def test_who_comes_second_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, entered = tmp_path / "checkpoints", threading.Event()
+
+    def second() -> None:
+        with alone(folder):
+            entered.set()
+
+    waiting = threading.Thread(target=second)
+    with alone(folder):
+        waiting.start()
+        assert not entered.wait(0.2)
+    waiting.join()
+    assert entered.is_set()
+    assert f"{folder}: another process trains there; waiting for its end" in capsys.readouterr().err
 
 
 def test_any_damaged_byte_gives_way_to_the_checkpoint_before(

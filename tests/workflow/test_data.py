@@ -17,7 +17,7 @@ from nmt.corpora.grammar import Grammar
 from nmt.corpora.lock import read_lock
 from nmt.corpora.registry import read_archives, read_registry
 from tests.corpora.test_fetch import Server, careful, failing, server, truncated
-from tests.workflow.test_workflow import Tree, jobs
+from tests.workflow.tree import Tree, jobs
 
 __all__ = ["server"]  # a fixture
 
@@ -103,7 +103,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 @pytest.fixture(scope="module")
 def encoded(tree: Tree, mirror: Path) -> Tree:
     """The tree in which the paper's data stages have been run, with nothing set but `mirror`."""
-    run = paper(tree, "data/wmt14/binarized", "results/selection.csv", "results/coverage.csv", mirror=mirror)
+    run = paper(tree, "data/wmt14/binarized/meta.json", "results/selection.csv", "results/coverage.csv", mirror=mirror)
     assert run.returncode == 0, run.stdout[-8000:]
     return tree
 

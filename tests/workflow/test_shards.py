@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.test_workflow import SMOKE, Tree, jobs
+from tests.workflow.tree import SMOKE, Tree, jobs
 
 CONFIG = """\
 experiment: {name}
@@ -38,7 +38,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 def command(name: str) -> list[str]:
     """The words that make the encoded text of an experiment."""
-    return [f"data/{name}/binarized", "--configfile", *SMOKE, f"{name}.yaml", "--cores", "2", "--keep-going"]
+    return [f"data/{name}/binarized/meta.json", "--configfile", *SMOKE, f"{name}.yaml", "--cores", "2", "--keep-going"]
 
 
 def made(folder: Path) -> dict[str, bytes]:

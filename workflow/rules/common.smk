@@ -12,6 +12,7 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
 from nmt.files import UserError
+from nmt.orphans import announce, clear_locks
 from nmt.variant import CONTEXT_MODULES
 
 
@@ -27,6 +28,9 @@ def read_config():
 
 
 CONFIG, REGISTRY = read_config()
+announce()
+if workflow.is_main_process:
+    clear_locks(Path(".snakemake"))
 DATA = f"data/{CONFIG.experiment}"
 LANGUAGES = [CONFIG.languages.source, CONFIG.languages.target]
 TRAIN, IN_DOMAIN = CONFIG.corpora.train, CONFIG.corpora.in_domain
@@ -41,6 +45,21 @@ ARCHIVES = {
 # The hashes of what was first fetched; the built-in language's archives change with its settings.
 LOCK = "" if CONFIG.mirror == "generated" else lock_path(CONFIG.registry)
 FORMATS = ["pdf", "svg", "png"]
+# The files of folders that steps write. The folders themselves are no outputs: Snakemake compares the bytes of a file that
+# was touched, but not those of a folder.
+ESTIMATED = expand(
+    "<data>/estimated/{side}.{what}",
+    side=["source", "target"],
+    what=["words", "in-domain.arpa", "general.arpa"],
+)
+BINARIZED = [
+    "<data>/binarized/meta.json",
+    *expand(
+        "<data>/binarized/{side}.{what}",
+        side=["source", "target"],
+        what=["ids", "offsets.npy"],
+    ),
+]
 # What the steps that run a model read of its folder.
 MODEL = [
     f"<data>/models/{{variant}}/{name}"

@@ -196,7 +196,7 @@ rule estimate:
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
     output:
-        directory("<data>/estimated"),
+        ESTIMATED,
     log:
         "logs/estimate/<experiment>/estimate.log",
     benchmark:
@@ -212,17 +212,18 @@ rule estimate:
         order=CONFIG.select.order,
         seed=CONFIG.seed,
         code=code("estimate"),
+        folder=untracked(f"{DATA}/estimated"),
     shell:
         "python -m nmt estimate --lmplz {input.lmplz} --names {params.names}"
         " --sources {input.sources} --targets {input.targets} --surveys {input.surveys}"
         " --in-domain-sources {input.in_domain_sources} --in-domain-targets {input.in_domain_targets}"
-        " --order {params.order} --seed {params.seed} --output {output} 2> {log}"
+        " --order {params.order} --seed {params.seed} --output {params.folder} 2> {log}"
 
 
 rule rate:
     input:
         texts=both("<data>/tokenized/{{part}}.{language}"),
-        models="<data>/estimated",
+        models=ESTIMATED,
     output:
         "<data>/rated/{part}.npy",
     log:
@@ -237,8 +238,9 @@ rule rate:
         runtime=60,
     params:
         code=code("rate"),
+        models=untracked(f"{DATA}/estimated"),
     shell:
-        "python -m nmt rate --texts {input.texts} --models {input.models} --output {output} 2> {log}"
+        "python -m nmt rate --texts {input.texts} --models {params.models} --output {output} 2> {log}"
 
 
 rule select:
@@ -303,7 +305,7 @@ rule binarize:
         texts=both("<data>/selected/train.{language}"),
         shortlists=both("<data>/shortlist/{language}.tsv"),
     output:
-        directory("<data>/binarized"),
+        BINARIZED,
     log:
         "logs/binarize/<experiment>/binarize.log",
     benchmark:
@@ -317,6 +319,7 @@ rule binarize:
     params:
         seed=CONFIG.seed,
         code=code("binarize"),
+        folder=untracked(f"{DATA}/binarized"),
     shell:
         "python -m nmt binarize --texts {input.texts} --shortlists {input.shortlists} --seed {params.seed}"
-        " --output {output} 2> {log}"
+        " --output {params.folder} 2> {log}"

@@ -5,7 +5,7 @@
 # Signals that end the job reach tee, too; it ignores them, for the training to say what it does about them.
 rule train:
     input:
-        data="<data>/binarized",
+        data=BINARIZED,
         development=both("<data>/tokenized/development.{language}"),
         shortlists=both("<data>/shortlist/{language}.tsv"),
         initial=initial_model,
@@ -33,10 +33,11 @@ rule train:
         settings=untracked(settings),
         checkpoints=untracked(checkpoints),
         initial=initial_option,
+        data=untracked(f"{DATA}/binarized"),
         languages=LANGUAGES,
         model=untracked(model_folder),
     shell:
-        "python -m nmt train --settings {params.settings} --data {input.data}"
+        "python -m nmt train --settings {params.settings} --data {params.data}"
         " --development {input.development} --shortlists {input.shortlists} --languages {params.languages}"
         " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output {params.model}"
         " 2> >(trap '' INT TERM; tee {log} >&2)"

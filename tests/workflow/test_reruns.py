@@ -1,0 +1,165 @@
+"""What each kind of change reruns, and what it does not: the jobs that a dry run lists after the smoke experiment."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+
+import pytest
+
+from tests.workflow.tree import VARIANTS, Job, Tree
+
+ATTENTION = {variant for variant in VARIANTS if variant.startswith("RNNsearch")}
+AFTER_TRANSLATION = ["table1", "table3", "lengths", "figure2", "samples", "figure3"]
+
+
+def each(rules: Iterable[str], variants: Iterable[str]) -> list[Job]:
+    """Every rule for every variant."""
+    return [(rule, variant) for rule in rules for variant in variants]
+
+
+def check(plan: list[Job], *expected: Iterable[Job]) -> None:
+    """That `plan` lists the expected jobs and no others, in whatever order."""
+    assert sorted(plan) == sorted(job for jobs in expected for job in jobs)
+
+
+def trained_again(variants: Iterable[str]) -> list[Job]:
+    """The trainings of `variants` and all that follows, but for what shows single variants."""
+    own = each(["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"], variants)
+    return own + each(["table1", "table2", "lengths", "figure2"], [""])
+
+
+@pytest.fixture(scope="module")
+def conda(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a stand-in for conda, which answers what Snakemake asks of it before it plans."""
+    program = tmp_path_factory.mktemp("stand-in") / "conda"
+    program.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in\n'
+        '  *info*) echo \'{"conda_prefix": "/conda", "platform": "linux-64"}\' ;;\n'
+        '  *channel_priority*) echo \'{"get": {"channel_priority": "strict"}}\' ;;\n'
+        "  *) echo 'conda 25.1.0' ;;\n"
+        "esac\n"
+    )
+    program.chmod(0o755)
+    return str(program.parent)
+
+
+def test_nothing_is_done_twice(done: Tree) -> None:
+    assert done.plan() == []
+
+
+@pytest.mark.parametrize("cores", ["1", "16"])
+def test_the_number_of_cores_reruns_nothing(done: Tree, cores: str) -> None:
+    assert done.plan(options=("--cores", cores, "--resources", f"gpu={cores}")) == []
+
+
+def test_threads_batches_and_checkpoints_rerun_nothing(done: Tree) -> None:
+    overlay = "threads: {train: 2, translate: 3}\ntranslate: {batch: 5}\n"
+    overlay += "defaults: {checkpoint_minutes: 3, checkpoint_every: 7, device: cpu}\n"
+    assert done.plan(overlay) == []
+
+
+def test_touched_files_rerun_nothing(done: Tree) -> None:
+    """Every file, in the order that makes each input newer than what was made from it, as a careless copy may."""
+    folders = [done.folder / name for name in ("data", "results", "nmt", "workflow", "config")]
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    files.sort(key=lambda file: file.stat().st_mtime_ns, reverse=True)
+    before = {file: file.stat() for file in files}
+    now = time.time_ns()
+    try:
+        for age, file in zip(range(len(files), 0, -1), files, strict=True):
+            os.utime(file, ns=(now, now - age * 10**7))
+        assert done.plan() == []
+    finally:
+        for file, stat in before.items():
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def with_remarks(name: str, text: str) -> str:
+    """`text` with remarks, blank lines and spaces wherever they mean nothing."""
+    if name.endswith((".yaml", ".yml")):
+        return "\n" + re.sub(r"^([a-z_]+):", r"\n# A remark.\n\1: ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(def|class|rule|@)", r"\n# A remark.\n\1", text, flags=re.MULTILINE)
+    if name.endswith(".smk"):
+        text = text.replace("    params:\n", "    params:\n        # A remark.\n")
+        text = text.replace('"python -m nmt ', '"python  -m  nmt  ').replace(" --output ", "   --output  ")
+    return text + "\n\n# A remark.\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--use-conda",)])
+def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: str, options: tuple[str, ...]) -> None:
+    """In every module, configuration, rule and shell command at once, and in the environment."""
+    files = [*done.folder.glob("nmt/**/*.py"), *done.folder.glob("workflow/rules/*.smk")]
+    files += [*done.folder.glob("config/*.yaml"), *done.folder.glob("profiles/*/*.yaml")]
+    names = [str(file.relative_to(done.folder)) for file in files]
+    names += ["Snakefile", "environment.yml", "tests/workflow/smoke.yaml"]
+    assert len(names) > 80
+    with ExitStack() as edits:
+        for name in names:
+            text = (done.folder / name).read_text()
+            edits.enter_context(done.rewritten(name, with_remarks(name, text)))
+        assert done.plan(options=options, path=conda) == []
+
+
+def test_the_conda_flag_reruns_nothing(done: Tree, conda: str) -> None:
+    assert done.plan(options=("--use-conda",), path=conda) == []
+
+
+def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
+    searched = each(["translate", "translate_no_unk", "evaluate"], VARIANTS)
+    check(done.plan("translate: {beam: 3}"), searched, each(AFTER_TRANSLATION, [""]))
+
+
+@pytest.mark.parametrize(
+    ("figure", "old", "new"),
+    [
+        ("figure1", 'edgecolor="black"', 'edgecolor="blue"'),
+        ("figure2", 'GREYS = ("0.0", ', 'GREYS = ("0.1", '),
+        ("figure3", 'cmap="gray"', 'cmap="viridis"'),
+        ("ratings", 'color="black"', 'color="red"'),
+    ],
+)
+def test_a_colour_draws_that_figure(done: Tree, figure: str, old: str, new: str) -> None:
+    with done.edited(f"nmt/evaluation/{figure}.py", old, new):
+        assert done.plan() == [(figure, "")]
+
+
+def test_an_edit_of_a_table_reruns_that_table(done: Tree) -> None:
+    with done.edited("nmt/evaluation/table2.py", "def run", "REMARK = 1\n\n\ndef run"):
+        assert done.plan() == [("table2", "")]
+
+
+@pytest.mark.parametrize(
+    ("module", "trained", "follows"),
+    [
+        ("attention", ATTENTION, ["table3", "samples", "figure3"]),
+        ("fixed", VARIANTS - ATTENTION, ["table3"]),
+    ],
+)
+def test_an_edit_of_a_context_trains_the_models_that_have_it(
+    done: Tree, module: str, trained: set[str], follows: list[str]
+) -> None:
+    """A figure of RNNsearch-50 alone follows only from that."""
+    with done.edited(f"nmt/model/{module}.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
+        check(done.plan(), trained_again(trained), each(follows, [""]))
+
+
+def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
+    plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
+    check(plan, trained_again(["RNNsearch-20"]))
+
+
+def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tree) -> None:
+    plan = done.plan("variants: {RNNsearch-50: {updates: 31}}")
+    check(plan, trained_again(["RNNsearch-50", "RNNsearch-50star"]), each(["table3", "samples", "figure3"], [""]))
+
+
+def test_another_cut_rates_nothing_again(done: Tree) -> None:
+    for overlay in ("select: {words: 1000}", "select: {rule: random}", "select: {rule: shares, shares: {un: 0.5}}"):
+        rules = {rule for rule, _ in done.plan(overlay)}
+        assert {"select", "selection", "ratings", "shortlist", "coverage", "binarize", "train"} <= rules
+        assert not {"fetch", "extract", "tokenize", "survey", "estimate", "rate"} & rules
