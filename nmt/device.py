@@ -64,18 +64,18 @@ def choose_device(name: str) -> torch.device:
         raise UserError("device: cuda is not available here; set device to auto or cpu")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name, own_gpu() if name == "cuda" else None)
+    return own_gpu() if name == "cuda" else torch.device(name)
 
 
 @cache
-def own_gpu() -> int | None:
-    """The number of the GPU that this process takes of several; None where there is one, or torchrun says which."""
+def own_gpu() -> torch.device:
+    """The GPU that this process takes of several; without a number where there is one, or torchrun says which."""
     gpus = range(torch.cuda.device_count())
     if len(gpus) < 2 or "LOCAL_RANK" in os.environ:
-        return None
+        return torch.device("cuda")
     number = claim([str(torch.cuda.get_device_properties(gpu).uuid) for gpu in gpus])
     torch.cuda.set_device(number)
-    return number
+    return torch.device("cuda", number)
 
 
 def device_name(device: torch.device) -> str:

@@ -10,11 +10,11 @@ import os
 import pwd
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -116,8 +116,12 @@ class Cluster:
 
     def jobs(self) -> list[Record]:
         """Slurm's record of every job so far, in the order in which they were submitted."""
-        lines = self.ask("scontrol", "--oneliner", "show", "jobs").split("\n")
-        records = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines if line.startswith("JobId=")]
+        lines = self.ask("scontrol", "--oneliner", "--details", "show", "jobs").split("\n")
+        records = [
+            dict(word.split("=", 1) for word in line.split() if "=" in word)
+            for line in lines
+            if line.startswith("JobId=")
+        ]
         return sorted(records, key=lambda record: int(record["JobId"]))
 
     def _start(self) -> None:
@@ -181,9 +185,12 @@ class Cluster:
             time.sleep(0.1)
 
     def _stop(self) -> None:
-        """End the daemons, last started first, by their ids."""
+        """End what runs on the cluster, and then its processes, the last started first."""
+        with suppress(AssertionError, subprocess.TimeoutExpired):
+            self.ask("scancel", "--user", str(os.geteuid()))
+            self._until(lambda: not self.ask("squeue", "--noheader"), "the end of the jobs")
         for process in reversed(self._processes):
-            process.send_signal(signal.SIGTERM)
+            process.terminate()
             try:
                 process.wait(timeout=20)
             except subprocess.TimeoutExpired:

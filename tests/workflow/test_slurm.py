@@ -6,11 +6,15 @@ a more urgent job. What is asserted comes from Slurm's own records, the training
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,13 +24,16 @@ from tests.workflow.cluster import Cluster, Record, missing
 from tests.workflow.test_workflow import SMOKE, VARIANTS, Tree
 
 PATIENCE = 300.0
-VARIANT = "RNNsearch-50"  # which is interrupted twice
-OVERLAY = f"variants: {{{VARIANT}: {{updates: 1500, checkpoint_every: 10, evaluate_every: 500}}}}\n"
-# Slurm is asked for the states of jobs every so many seconds; without an accounting database it is squeue that knows them.
-OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "7"]
-OPTIONS += ["--latency-wait", "5"]
+VARIANT = "RNNsearch-30"  # whose training is interrupted
+TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
+UPDATES = 1500
+OVERLAY = f"""\
+corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
+variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
+"""
+OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue"]  # as README says, where nobody keeps accounts
+OPTIONS += ["--slurm-init-seconds-before-status-checks", "8"]  # and every so often; 40 by default
 ON_GPU = {"train", "nll", "translate", "translate_no_unk"}
-DAY = "-00:00:00"
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed here: no {', '.join(missing())}")
 
@@ -39,14 +46,18 @@ class Run:
     records: list[Record] = field(default_factory=list)
     code: int | None = None
     said: str = ""
-    waiting: list[str] = field(default_factory=list)  # jobs that Slurm started as soon as the drained node was resumed
-    cancelled: str = ""
+    waiting: list[str] = field(default_factory=list)  # jobs that waited while the node was drained
+    cancelled: str = ""  # the job of the first attempt at the training
     resumed: list[int] = field(default_factory=list)  # the updates from which the interrupted training went on
+
+    def of(self, comment: str) -> list[Record]:
+        """The records of jobs with this comment, by which the executor says what a job is."""
+        return [record for record in self.records if record["Comment"] == comment]
 
 
 def rule_of(record: Record) -> str:
-    """The rule of a job, or the group of a job of several rules."""
-    return re.sub(r"^(rule|group)_|_wildcards_.*$", "", record["Comment"])
+    """The rule of a job, or the group where it is of several."""
+    return re.sub(r"^rule_(\w+?)(_wildcards_.*|_\1)?$", r"\1", record["Comment"])
 
 
 def gpus(record: Record) -> str:
@@ -54,33 +65,34 @@ def gpus(record: Record) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     tree = Tree(tmp_path_factory.mktemp("tree"))
     (tree.folder / "long.yaml").write_text(OVERLAY)
     name_partitions(tree.folder / "profiles/slurm/profile.yaml")
     with Cluster(tmp_path_factory.mktemp("slurm")) as cluster, pytest.MonkeyPatch.context() as patch:
         for name, value in cluster.environment.items():
             patch.setenv(name, value)
-        words = ["--workflow-profile", "slurm", *OPTIONS]
-        path = str(cluster.programs)
+        words, path = ["--workflow-profile", "slurm", *OPTIONS], str(cluster.programs)
         with tree.start(*words, configs=[*SMOKE, "long.yaml"], path=path) as process, ThreadPoolExecutor() as pool:
             said = pool.submit(process.communicate)
+            run = Run(tree)
             try:
-                run = Run(tree)
                 interrupt(run, cluster, lambda: process.poll() is None)
-                process.wait(timeout=PATIENCE)
-            finally:
-                process.terminate()
-                run.said, _ = said.result()
-            run.code, run.records = process.returncode, cluster.jobs()
-        yield run
+                run.said, _ = said.result(timeout=PATIENCE)
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                print(said.result()[0][-8000:])
+                raise
+        run.code, run.records = process.returncode, cluster.jobs()
+    return run
 
 
 def name_partitions(profile: Path) -> None:
     """Do what the profile asks of its users: take the marks of comments off the partitions' lines."""
     text = profile.read_text()
-    marked = re.compile(r"^# (?=default-resources:|set-resources:|  slurm_partition|  \w+: \{slurm_partition)", re.MULTILINE)
-    text, count = marked.subn("", text)
+    lines = r"^# (?=default-resources:|set-resources:|  slurm_partition|  \w+: \{slurm_partition)"
+    text, count = re.subn(lines, "", text, flags=re.MULTILINE)
     assert count == 3 + len(ON_GPU)
     profile.write_text(text)
 
@@ -95,38 +107,37 @@ def interrupt(run: Run, cluster: Cluster, alive: Callable[[], bool]) -> None:
             assert time.monotonic() < end, f"too long until {what}"
             time.sleep(0.2)
 
-    def ids(rule: str, state: str) -> list[str]:
-        return [one["JobId"] for one in cluster.jobs() if rule_of(one) == rule and one["JobState"] == state]
-
-    def training(state: str) -> list[Record]:
-        jobs = [one for one in cluster.jobs() if one["Comment"] == f"rule_train_wildcards_{VARIANT}"]
-        return [one for one in jobs if one["JobState"] == state]
-
-    log = run.tree.folder / f"logs/train/smoke/{VARIANT}.log"
-    goes_on = re.compile(rf"{VARIANT}: goes on from the checkpoint of update ([\d,]+)")
+    def jobs(state: str, rule: str) -> list[str]:
+        """The ids of the jobs in this state with a comment that begins so."""
+        found = [job for job in cluster.jobs() if job["JobState"] == state and job["Comment"].startswith(rule)]
+        return [job["JobId"] for job in found]
 
     def resumed() -> int:
         """The update from which the training in the log goes on, 0 where it has begun afresh."""
-        found = goes_on.search(log.read_text()) if log.exists() else None
+        log = run.tree.folder / f"logs/train/smoke/{VARIANT}.log"
+        found = re.search(r": goes on from the checkpoint of update ([\d,]+)", log.read_text() if log.exists() else "")
         return int(found[1].replace(",", "")) if found else 0
 
-    until(lambda: ids("extract", "RUNNING"), "the first job runs")
-    cluster.ask("scontrol", "update", f"NodeName={cluster.host}", "State=DRAIN", "Reason=test")
-    until(lambda: cluster.state() == "drained", "the node is drained")
-    until(lambda: any(one["JobState"] == "PENDING" for one in cluster.jobs()), "a job waits for the node")
-    run.waiting = [one["JobId"] for one in cluster.jobs() if one["JobState"] == "PENDING"]
-    cluster.ask("scontrol", "update", f"NodeName={cluster.host}", "State=RESUME")
+    def set_node(*words: str) -> None:
+        cluster.ask("scontrol", "update", f"NodeName={cluster.host}", *words)
 
-    checkpoint = run.tree.folder / f"data/smoke/checkpoints/{VARIANT}/latest.pt"
-    until(checkpoint.exists, "the training has a checkpoint")
-    run.cancelled = training("RUNNING")[0]["JobId"]
+    until(lambda: jobs("RUNNING", "rule_extract"), "the first job runs")
+    set_node("State=DRAIN", "Reason=test")
+    until(lambda: cluster.state() == "drained", "the node is drained")
+    until(lambda: jobs("PENDING", "rule_"), "a job waits for the node")
+    run.waiting = jobs("PENDING", "rule_")
+    set_node("State=RESUME")
+
+    checkpoints = run.tree.folder / f"data/smoke/checkpoints/{VARIANT}"
+    until((checkpoints / "latest.pt").exists, "the training has a checkpoint")
+    (run.cancelled,) = jobs("RUNNING", TRAINING)
     cluster.ask("scancel", run.cancelled)
-    until(lambda: resumed() > 0, "the cancelled training goes on")
+    until(resumed, "the cancelled training goes on")
     run.resumed.append(resumed())
 
-    written = checkpoint.stat().st_mtime_ns
-    until(lambda: checkpoint.stat().st_mtime_ns != written, "it has another checkpoint")
-    cluster.ask("sbatch", "--partition=urgent", "--gpus=2", "--comment=rule_urgent", "--output=/dev/null", "--wrap=true")
+    before = (checkpoints / "previous.pt").read_bytes()
+    until(lambda: (checkpoints / "previous.pt").read_bytes() != before, "it has another checkpoint")
+    cluster.ask("sbatch", "--partition=urgent", "--gpus=2", "--comment=urgent", "--output=/dev/null", "--wrap=true")
     until(lambda: resumed() > run.resumed[0], "the training that gave way goes on")
     run.resumed.append(resumed())
 
@@ -149,35 +160,31 @@ def test_every_job_has_what_its_rule_asks_for(run: Run) -> None:
         assert record["TimeLimit"] != "UNLIMITED"
         assert record["Requeue"] == "1"
         assert memory is not None, record
-    trained = [one for one in run.records if rule_of(one) == "train" and "Restarts=0"]
-    asked = {(one["Comment"], one["TRES"].split(",")[1], one["TimeLimit"], one["NumCPUs"]) for one in trained}
-    expected = {(f"rule_train_wildcards_{variant}", "mem=16000M", f"2{DAY}", "1") for variant in VARIANTS}
-    assert asked == expected | {(f"rule_train_wildcards_{VARIANT}", "mem=32000M", f"4{DAY}", "1")}
+    trained = [one for one in run.records if rule_of(one) == "train"]
+    asked = {(one["Comment"], one["TRES"].split(",")[1], one["TimeLimit"]) for one in trained}
+    expected = {(f"rule_train_wildcards_{variant}", "mem=16000M", "2-00:00:00") for variant in VARIANTS}
+    assert asked == expected | {(f"rule_train_wildcards_{VARIANT}", "mem=32000M", "4-00:00:00")}
 
 
 def test_jobs_of_seconds_are_no_jobs_of_slurms(run: Run) -> None:
     counts = Counter(map(rule_of, run.records))
     single = ["train", "nll", "translate", "translate_no_unk", "estimate", "urgent"]
     assert set(counts) == {"extract", "tokenize", "survey", "rate", "encode", *single}
-    assert [counts[group] for group in ("extract", "tokenize", "survey", "rate", "encode")] == [2, 2, 1, 1, 1]
+    assert {counts[group] for group in ("extract", "tokenize", "survey", "rate", "encode")} == {1}
 
 
 def test_a_cancelled_training_is_submitted_again_and_goes_on(run: Run) -> None:
-    jobs = [one for one in run.records if one["Comment"] == f"rule_train_wildcards_{VARIANT}"]
-    assert [(one["JobId"] == run.cancelled, one["JobState"]) for one in jobs] == [(True, "CANCELLED"), (False, "COMPLETED")]
-    assert 0 < run.resumed[0] < 1500
+    first, second = run.of(TRAINING)
+    assert (first["JobId"], first["JobState"], second["JobState"]) == (run.cancelled, "CANCELLED", "COMPLETED")
+    assert 0 < run.resumed[0] < UPDATES
 
 
 def test_a_training_that_gives_way_to_another_job_is_requeued_and_goes_on(run: Run) -> None:
-    job = run.records[-1]
-    for one in run.records:
-        if one["Comment"] == f"rule_train_wildcards_{VARIANT}":
-            job = one
-    assert int(job["Restarts"]) == 1
-    assert run.resumed[0] < run.resumed[1] < 1500
+    assert [one["Restarts"] for one in run.of(TRAINING)] == ["0", "1"]
+    assert run.resumed[0] < run.resumed[1] < UPDATES
     lines = (run.tree.folder / f"data/smoke/models/{VARIANT}/metrics.jsonl").read_text().split("\n")[:-1]
-    updates = [int(number) for number in re.findall(r'"updates": (\d+), "seconds": [\d.]+, "train_nll"', "\n".join(lines))]
-    assert updates == list(range(50, 1501, 50))
+    updates = [record["updates"] for record in map(json.loads, lines) if "train_nll" in record]
+    assert updates == list(range(50, UPDATES + 1, 50))
 
 
 def test_a_drained_node_loses_nothing(run: Run) -> None:
