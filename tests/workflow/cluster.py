@@ -1,7 +1,7 @@
 """A Slurm cluster of one node on the loopback address, for as long as a test needs it.
 
-Authentication, controller and node are processes of this one, on free ports, with all their files in one folder. The node
-says that it has two GPUs, which are empty files, and more cores and memory than the machine.
+Authentication, controller and node are processes of this one, on free ports, with all their files in one folder. The
+node says that it has two GPUs, and more cores and memory than the machine; nothing checks what jobs take of them.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 import yaml
@@ -112,17 +113,19 @@ def conda(tmp_path: Path) -> Path:
     return folder
 
 
-def test_with_conda_and_without_it_the_same_is_up_to_date(
-    tmp_path_factory: pytest.TempPathFactory, conda: Path
-) -> None:
-    tree = Tree(tmp_path_factory.mktemp("tree"))
-    path = str(conda / "bin")
+def test_with_conda_and_without_it_the_same_is_up_to_date(tmp_path: Path, conda: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    tree = Tree(tmp_path / "tree")
     with_it, without = "results/smoke/figure1.png", "data/smoke/extracted/newstest2012.en"
-    run = tree.snakemake("--cores", "2", "--use-conda", with_it, configs=SMOKE, path=path)
+
+    def snakemake(*words: str) -> CompletedProcess[str]:
+        return tree.snakemake("--configfile", *SMOKE, *words, configs=[], path=str(conda / "bin"))
+
+    run = snakemake("--cores", "2", "--use-conda", with_it)
     assert run.returncode == 0, run.stdout
     (environment,) = set((conda / "used").read_text().split())
     assert Path(environment).parent == tree.folder / ".snakemake/conda"
-    run = tree.snakemake("--cores", "2", without, configs=SMOKE)
+    run = snakemake("--cores", "2", without)
     assert run.returncode == 0, run.stdout
-    for options in ((), ("--use-conda",)):
-        assert jobs(tree.snakemake("--dry-run", *options, with_it, without, configs=SMOKE, path=path)) == []
+    for options in (["--dry-run"], ["--dry-run", "--use-conda"]):
+        assert jobs(snakemake(*options, with_it, without)) == []
