@@ -39,7 +39,7 @@ def _places(gpus: int) -> Iterator[tuple[int, int]]:
 
 
 def _taken(name: str, others: int) -> bool:
-    """Whether this process has now the lock of the GPU `name` that means so many others before it."""
+    """Whether this process has now got the place on the GPU `name` that comes after so many others'."""
     descriptor = _open(Path(tempfile.gettempdir()) / f"nmt-gpu-{name}.{others}.lock")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,5 @@
-# From the registry to ids in memory-mapped arrays.
+# From the registry to ids in memory-mapped arrays. On a cluster, too, `localrule` means where Snakemake itself runs: for what
+# takes seconds, and for what needs the network, which a cluster's nodes often lack.
 
 
 rule mirror:
