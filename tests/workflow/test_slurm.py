@@ -23,7 +23,7 @@ import pytest
 from tests.workflow.cluster import Cluster, Record, missing
 from tests.workflow.test_workflow import SMOKE, VARIANTS, Tree
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 VARIANT = "RNNsearch-30"  # whose training is interrupted
 TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
