@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from nmt.files import UserError
+from nmt.gpu import claim
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
@@ -53,12 +56,26 @@ def keep_memory() -> None:
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of a setting: `auto` is CUDA where there is one. UserError where CUDA is asked for and absent."""
+    """The device of a setting: `auto` is CUDA where there is one, and of several GPUs one that is this process's own.
+
+    Raises UserError where CUDA is asked for and absent.
+    """
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is not available here; set device to auto or cpu")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
+    return own_gpu() if name == "cuda" else torch.device(name)
+
+
+@cache
+def own_gpu() -> torch.device:
+    """The GPU that this process takes of several; without a number where there is one, or torchrun says which."""
+    gpus = range(torch.cuda.device_count())
+    if len(gpus) < 2 or "LOCAL_RANK" in os.environ:
+        return torch.device("cuda")
+    number = claim([str(torch.cuda.get_device_properties(gpu).uuid) for gpu in gpus])
+    torch.cuda.set_device(number)
+    return torch.device("cuda", number)
 
 
 def device_name(device: torch.device) -> str:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import shutil
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -90,6 +91,9 @@ class Training:
             self.model.load_state_dict(checkpoint.model)
             self.update.optimizer.load_state_dict(checkpoint.optimizer)
             self.state, self.best = checkpoint.state, checkpoint.best
+            if self.processes.first:
+                goes_on = f"{self.variant.label}: goes on from the checkpoint of update {self.state.updates:,}"
+                print(goes_on, file=sys.stderr, flush=True)
         if self.processes.first:
             self.metrics.write_text(checkpoint.metrics if checkpoint else "", encoding="utf-8")
         everywhere = self.processes.sum(torch.tensor(self.state.updates))

@@ -106,6 +106,11 @@ def model_code(step):
     return of_variant
 
 
+def growing(amount):
+    """Memory in MB or time in minutes, with as much again for each further attempt at a job that failed."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def untracked(value):
     """A param that says where or how fast, not what: Snakemake compares no params that depend on the output."""
     return lambda wildcards, output: value(wildcards) if callable(value) else value

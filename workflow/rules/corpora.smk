@@ -1,4 +1,5 @@
-# From the registry to ids in memory-mapped arrays.
+# From the registry to ids in memory-mapped arrays. On a cluster, too, `localrule` means where Snakemake itself runs: for what
+# takes seconds, and for what needs the network, which a cluster's nodes often lack.
 
 
 rule mirror:
@@ -8,12 +9,13 @@ rule mirror:
         "logs/mirror/<experiment>/mirror.log",
     benchmark:
         "benchmarks/mirror/<experiment>/mirror.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         folder=f"{DATA}/mirror",
         pairs=CONFIG.generated.pairs,
@@ -37,12 +39,13 @@ rule fetch:
     wildcard_constraints:
         archive=one_of(ARCHIVES),
     priority: 1
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=600,
+        mem_mb=growing(500),
+        runtime=growing(600),
         network=1,
     params:
         address=fetch_address,
@@ -64,8 +67,8 @@ rule verify:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=60,
+        mem_mb=growing(500),
+        runtime=growing(60),
     params:
         registry=CONFIG.registry,
         lock=LOCK,
@@ -88,8 +91,8 @@ rule extract:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=120,
+        mem_mb=growing(1000),
+        runtime=growing(120),
     params:
         members=extract_members,
         expectation=extract_expectation,
@@ -113,8 +116,8 @@ rule tokenize:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=growing(1000),
+        runtime=growing(60),
     params:
         shard=tokenize_shard,
         code=code("tokenize"),
@@ -137,8 +140,8 @@ rule development:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=100,
-        runtime=5,
+        mem_mb=growing(100),
+        runtime=growing(5),
     shell:
         "cat {input} > {output} 2> {log}"
 
@@ -150,12 +153,13 @@ rule lmplz:
         "logs/lmplz/lmplz.log",
     benchmark:
         "benchmarks/lmplz/lmplz.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=growing(4000),
+        runtime=growing(30),
         network=1,
     params:
         code=code("lmplz"),
@@ -178,8 +182,8 @@ rule survey:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         code=code("survey"),
     shell:
@@ -205,8 +209,8 @@ rule estimate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         names=of_parts("{corpus}"),
         order=CONFIG.select.order,
@@ -234,8 +238,8 @@ rule rate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=growing(1000),
+        runtime=growing(60),
     params:
         code=code("rate"),
         models=untracked(f"{DATA}/estimated"),
@@ -262,8 +266,8 @@ rule select:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         names=of_parts("{corpus}"),
         rule=CONFIG.select.rule,
@@ -291,8 +295,8 @@ rule shortlist:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=growing(8000),
+        runtime=growing(60),
     params:
         size=CONFIG.shortlist.size,
         code=code("shortlist"),
@@ -314,8 +318,8 @@ rule binarize:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime=120,
+        mem_mb=growing(8000),
+        runtime=growing(120),
     params:
         seed=CONFIG.seed,
         code=code("binarize"),

@@ -15,12 +15,13 @@ rule evaluate:
         "logs/evaluate/<experiment>/{variant}.{set}.log",
     benchmark:
         "benchmarks/evaluate/<experiment>/{variant}.{set}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         language=LANGUAGES[1],
         code=code("evaluate"),
@@ -51,8 +52,8 @@ rule selection:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=growing(500),
+        runtime=growing(5),
     params:
         code=code("selection"),
     shell:
@@ -75,12 +76,13 @@ rule ratings:
         "logs/ratings/<experiment>/ratings.log",
     benchmark:
         "benchmarks/ratings/<experiment>/ratings.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         code=code("ratings"),
     shell:
@@ -109,8 +111,8 @@ rule coverage:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         names=[*DEVELOPMENT, *TEST],
         code=code("coverage"),
@@ -136,12 +138,13 @@ rule table1:
         "logs/table1/<experiment>/{place}table1.log",
     benchmark:
         "benchmarks/table1/<experiment>/{place}table1.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         labels=labels(CONFIG.variants),
         code=code("table1"),
@@ -172,12 +175,13 @@ rule table2:
         "logs/table2/<experiment>/table2.log",
     benchmark:
         "benchmarks/table2/<experiment>/table2.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         labels=labels(CONFIG.variants),
         code=code("table2"),
@@ -207,12 +211,13 @@ rule table3:
         "logs/table3/<experiment>/{place}table3.log",
     benchmark:
         "benchmarks/table3/<experiment>/{place}table3.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         labels=labels(CONFIG.table3.models),
         set=table_set,
@@ -243,12 +248,13 @@ rule figure1:
         "logs/figure1/<experiment>/figure1.log",
     benchmark:
         "benchmarks/figure1/<experiment>/figure1.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         code=code("figure1"),
     shell:
@@ -266,12 +272,13 @@ rule lengths:
         "logs/lengths/<experiment>/{place}lengths.log",
     benchmark:
         "benchmarks/lengths/<experiment>/{place}lengths.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         labels=labels(curves()),
         width=CONFIG.figure2.bin_width,
@@ -298,12 +305,13 @@ rule figure2:
         "logs/figure2/<experiment>/{place}figure2.log",
     benchmark:
         "benchmarks/figure2/<experiment>/{place}figure2.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         code=code("figure2"),
     shell:
@@ -324,12 +332,13 @@ rule samples:
         "logs/samples/<experiment>/{place}samples.log",
     benchmark:
         "benchmarks/samples/<experiment>/{place}samples.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         chosen=CONFIG.figure3.chosen,
         seed=CONFIG.seed,
@@ -355,12 +364,13 @@ rule figure3:
         "logs/figure3/<experiment>/{place}figure3.log",
     benchmark:
         "benchmarks/figure3/<experiment>/{place}figure3.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         code=code("figure3"),
     shell:

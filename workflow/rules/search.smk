@@ -17,8 +17,8 @@ rule translate:
         "../../environment.yml"
     threads: CONFIG.threads.translate
     resources:
-        mem_mb=16000,
-        runtime=720,
+        mem_mb=growing(16000),
+        runtime=growing(720),
         gpu=1,
     params:
         beam=CONFIG.translate.beam,
@@ -51,8 +51,8 @@ rule translate_no_unk:
         "../../environment.yml"
     threads: CONFIG.threads.translate
     resources:
-        mem_mb=16000,
-        runtime=720,
+        mem_mb=growing(16000),
+        runtime=growing(720),
         gpu=1,
     params:
         beam=CONFIG.translate.beam,

@@ -24,8 +24,8 @@ rule train:
         "../../environment.yml"
     threads: CONFIG.threads.train
     resources:
-        mem_mb=16000,
-        runtime="21d",
+        mem_mb=growing(16000),
+        runtime=growing(2880),
         gpu=1,
     params:
         learned=learned,
@@ -57,8 +57,8 @@ rule nll:
         "../../environment.yml"
     threads: CONFIG.threads.translate
     resources:
-        mem_mb=16000,
-        runtime=120,
+        mem_mb=growing(16000),
+        runtime=growing(120),
         gpu=1,
     params:
         sample=nll_sample,
