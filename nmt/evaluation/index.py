@@ -1,7 +1,7 @@
 """One page of all tables and figures, on which a click on a sentence shows where each model looks as it translates it.
 
-The page needs no server. Its sentences and alignments lie beside it as scripts, in a folder of the page's name: a script for
-the text of each set, and one for the alignments of every CHUNK sentences, which is loaded when one of them is wanted.
+The page needs no server. Its sentences and alignments lie beside it as scripts, in a folder of the page's name: a script
+for the text of each set, and one for the alignments of every CHUNK sentences, which is loaded when one of them is wanted.
 """
 
 from __future__ import annotations
@@ -135,13 +135,14 @@ def page(arguments: argparse.Namespace, folder: str) -> str:
     setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "models": arguments.labels}
     held = json.dumps(setup).replace("<", "\\u003c")
     body = f"""<h1>RNNsearch, reproduced: {escape(arguments.experiment)}</h1>
-<p>The tables and figures of Bahdanau, Cho and Bengio (2015), <i>Neural machine translation by jointly learning to align and
-translate</i>, made again, and below them every sentence of the test sets, with what each model looks at as it translates.</p>
+<p>The tables and figures of Bahdanau, Cho and Bengio (2015), <i>Neural machine translation by jointly learning to
+align and translate</i>, made again, and below them every sentence of the test sets, with what each model looks at as it
+translates.</p>
 <nav>{" ".join(links)} <a href="#sentences">Sentences</a></nav>
 {"".join(one.html for one in sections)}
 <section id="sentences"><h2>Sentences</h2>
-<p>Choose one: for each model a row for each word that it writes, a column for each source word, the darker (on a dark screen the
-brighter) the more it looks there, Eq. (6).</p>
+<p>Choose one: for each model a row for each word that it writes, a column for each source word, the darker (on a dark
+screen the brighter) the more it looks there, Eq. (6).</p>
 <div class="controls"><select id="set" aria-label="Test set"></select>
 <input id="search" type="search" placeholder="words or a number" aria-label="Search">
 <button id="back">←</button><span id="count"></span><button id="on">→</button></div>

@@ -41,7 +41,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, records: int, *, ago: float, end: str = "") -> None:
-    """Metrics of one record every 10 updates and 5 seconds, the last written some seconds ago, and what is half written."""
+    """Metrics with a record every 10 updates and 5 seconds, the last written some seconds `ago`, and a half-written end."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for number in range(1, records + 1):
@@ -57,7 +57,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
     """The row of each model, without its name, spaces as single ones."""
     assert main(["status", "toy", *words]) == 0
     head, *rows = capsys.readouterr().out.rstrip("\n").split("\n")
-    assert head.split() == "model state updates epochs words/s dev. NLL best, at update end".split()
+    assert " ".join(head.split()) == "model state updates epochs words/s dev. NLL best, at update end"
     return {name: " ".join(row) for name, *row in map(str.split, rows)}
 
 
@@ -92,7 +92,7 @@ def test_what_is_not_known_is_left_out(experiment: Path, capsys: pytest.CaptureF
     write(experiment / "checkpoints/B", 1, ago=0)
     write(experiment / "checkpoints/D", 1, ago=0)
     rows = said(capsys)
-    assert rows["A"] == "running of 400 "[:-1] or rows["A"] == "running 0 of 400"
+    assert rows["A"] == "running 0 of 400"
     assert rows["B"] == "running 10 of 400 1,001"
     assert rows["D*"] == "running 10 1,001"
 

@@ -132,12 +132,6 @@ def test_nothing_is_done_twice(done: Tree) -> None:
     assert done.plan() == []
 
 
-def test_report_is_written(done: Tree) -> None:
-    run = done.snakemake("--report", "results/smoke/report.html", configs=SMOKE)
-    assert run.returncode == 0, run.stdout
-    assert (done.folder / "results/smoke/report.html").stat().st_size > 100_000
-
-
 def test_what_is_learned_is_not_touched_by_places_and_habits(done: Tree) -> None:
     overlay = "threads: {train: 2}\ntranslate: {batch: 5}\n"
     overlay += "defaults: {checkpoint_minutes: 3, checkpoint_every: 7, device: cpu}\n"
@@ -147,6 +141,7 @@ def test_what_is_learned_is_not_touched_by_places_and_habits(done: Tree) -> None
 def test_beam_reruns_the_search_and_what_follows(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("translate: {beam: 3}")}
     follows = {"evaluate", "table1", "table3", "lengths", "figure2", "samples", "figure3"}
+    follows |= {"sheet_table1", "sheet_table3", "index"}
     assert rules == {"translate", "translate_no_unk"} | follows
 
 
@@ -160,7 +155,7 @@ def test_another_cut_rates_nothing_again(done: Tree) -> None:
 def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
     own = ["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"]
-    shared = ["table1", "table2", "lengths", "figure2"]
+    shared = ["table1", "table2", "lengths", "figure2", "sheet_table1", "sheet_table2", "index"]
     assert sorted(plan) == sorted([(rule, "RNNsearch-20") for rule in own] + [(rule, "") for rule in shared])
 
 
@@ -224,7 +219,12 @@ def test_an_edit_of_attention_trains_the_models_that_have_it(done: Tree) -> None
 
 def test_an_edit_of_a_table_reruns_that_table(done: Tree) -> None:
     with done.edited("nmt/evaluation/table2.py", "def run", "REMARK = 1\n\n\ndef run"):
-        assert done.plan() == [("table2", "")]
+        assert sorted(done.plan()) == [("index", ""), ("sheet_table2", ""), ("table2", "")]
+
+
+def test_an_edit_of_a_figure_reruns_that_figure(done: Tree) -> None:
+    with done.edited("nmt/evaluation/figure2.py", "def run", "REMARK = 1\n\n\ndef run"):
+        assert done.plan() == [("figure2", "")]
 
 
 def test_conda_flag_reruns_nothing(done: Tree) -> None:
@@ -250,7 +250,7 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts = {"fetch": 8, "extract": 8, "tokenize": 48, "survey": 21, "rate": 21, "estimate": 1, "select": 1}
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
-    counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1}
+    counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1, "index": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
 
 
