@@ -1,7 +1,7 @@
 """One page of all tables and figures, on which a click on a sentence shows where each model looks as it translates it.
 
-The page needs no server. Its sentences and alignments lie beside it as scripts, in a folder of the page's name: a script
-for the text of each set, and one for the alignments of every CHUNK sentences, which is loaded when one of them is wanted.
+The page needs no server. Its sentences and alignments lie beside it as scripts, in a folder of the page's name: one for
+the text of each set, and one for the alignments of every CHUNK sentences, which is loaded when one of them is wanted.
 """
 
 from __future__ import annotations

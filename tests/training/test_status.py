@@ -41,7 +41,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, records: int, *, ago: float, end: str = "") -> None:
-    """Metrics with a record every 10 updates and 5 seconds, the last written some seconds `ago`, and a half-written end."""
+    """Metrics with a record every 10 updates and 5 seconds, the last one some seconds `ago`, and a half-written end."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for number in range(1, records + 1):
