@@ -48,6 +48,7 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
-        both = isinstance(value, Mapping) and isinstance(under, Mapping)
-        merged[key] = _merge(under, value) if both else value
+        if isinstance(value, Mapping):
+            value = _merge(under if isinstance(under, Mapping) else {}, value)
+        merged[key] = value
     return merged

@@ -23,7 +23,8 @@ def document(page: Path, anchor: str = "", script: str = "", *, width: int = 140
     if script:
         changed = page.with_name(f"{page.stem}.driven.html")
         run = f"<script>addEventListener('load', () => setTimeout(async () => {{ {script} }}, 1000));</script>"
-        changed.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{run}</body>"), encoding="utf-8")
+        before, end, after = page.read_text(encoding="utf-8").rpartition("</body>")
+        changed.write_text(f"{before}{run}{end}{after}", encoding="utf-8")
         page = changed
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
     options += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000"]

@@ -101,12 +101,12 @@ def looks(path: str, sources: Sequence[str]) -> Iterator[tuple[int, Look]]:
         try:
             record = json.loads(text)
             line = int(record["line"])
-            if record["rank"] == 0:
+            if record.get("rank", 0) == 0:
                 if not last < line < len(sources):
                     raise ValueError(f"sentence {line + 1} is out of place")
                 last = line
                 yield line, _look(record, sources[line])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
 
 
