@@ -22,6 +22,7 @@ demo: .venv/made
 	@echo "Tables:  results/demo/table1.md table2.md table3.md selection.csv coverage.csv"
 	@echo "Figures: results/demo/figure1.pdf figure2.pdf figure3.pdf, and as .svg and .png"
 	@echo "Report:  results/demo/report.html"
+	@echo "Page:    results/demo/index.html, with every sentence and its alignments"
 
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@

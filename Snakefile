@@ -34,6 +34,7 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/search.smk"
 include: "workflow/rules/evaluation.smk"
+include: "workflow/rules/pages.smk"
 
 
 rule all:

@@ -42,6 +42,10 @@ STEPS = {
     "figure2": "nmt.evaluation.figure2",
     "figure3": "nmt.evaluation.figure3",
     "align": "nmt.evaluation.align",
+    "sheet": "nmt.evaluation.sheet",
+    "index": "nmt.evaluation.index",
+    "status": "nmt.training.status",
+    "tensorboard": "nmt.training.tensorboard",
 }
 
 

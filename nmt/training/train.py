@@ -44,12 +44,12 @@ from nmt.training.checkpoint import (
     write_checkpoint,
 )
 from nmt.training.likelihood import Sentences, read_ids, sentence_nll
+from nmt.training.metrics import METRICS
 from nmt.training.parallel import Processes, joined
 from nmt.training.prefetch import ahead
 from nmt.training.update import make_update
 from nmt.variant import Variant
 
-METRICS = "metrics.jsonl"
 UPDATES_A_RECORD = 50
 SKIPS_ALLOWED = 20
 

@@ -21,7 +21,13 @@ from tests.workflow.tree import ROOT, SMOKE, Tree, jobs
 
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
 SPECIFICATION = re.compile(r"([a-z0-9][a-z0-9._-]*)(?:=([0-9][0-9a-z.]*))?")  # what we write of conda's specifications
-CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # where they differ from pip's
+# where they differ from pip's
+CONDA_NAMES = {
+    "torch": "pytorch",
+    "matplotlib": "matplotlib-base",
+    "yaml": "pyyaml",
+    "markdown_it": "markdown-it-py",
+}
 WITH_PYTORCH = {"triton"}  # which conda-forge's pytorch brings where there is CUDA
 
 STAND_IN = """\

@@ -60,6 +60,14 @@ BINARIZED = [
         what=["ids", "offsets.npy"],
     ),
 ]
+# The tables of the report: where they lie, the ending of the file that is shown, category and name.
+SHEETS = {
+    "table1": (PLACES, "md", "Tables", {"table": "Table 1"}),
+    "table2": ([""], "md", "Tables", {"table": "Table 2"}),
+    "table3": (PLACES, "md", "Tables", {"table": "Table 3"}),
+    "selection": ([""], "csv", "Corpora", {"result": "Data selection"}),
+    "coverage": ([""], "csv", "Corpora", {"result": "Shortlist coverage"}),
+}
 # What the steps that run a model read of its folder.
 MODEL = [
     f"<data>/models/{{variant}}/{name}"
@@ -266,9 +274,12 @@ def table_set(wildcards):
     return PLACES[wildcards.place]
 
 
-def table_labels(table):
-    """How the report calls a table that each test set has."""
-    return lambda wildcards: {"table": table, "set": PLACES[wildcards.place]}
+def sheet_labels(table):
+    """How the report calls a table, and the test set it is of where each has its own."""
+    places, _, _, labels = SHEETS[table]
+    return lambda wildcards: (
+        {**labels, "set": PLACES[wildcards.place]} if places is PLACES else labels
+    )
 
 
 def figure_labels(figure):
@@ -285,8 +296,18 @@ def curves():
     ]
 
 
+def shown():
+    """The tables and figures of the page of all, in its order: the first test set's, the experiment's, the other sets'."""
+    of_set = ["table1.md", "figure2.svg", "table3.md", "figure3.svg"]
+    whole = ["table2.md", "figure1.svg", "selection.csv", "ratings.svg", "coverage.csv"]
+    names = (
+        of_set + whole + [place + name for place in PLACES if place for name in of_set]
+    )
+    return [f"{CONFIG.results}/{name}" for name in names]
+
+
 def targets():
-    """Every table and figure."""
+    """Every table and figure, and the pages that show them."""
     of_sets = [
         "table1.csv",
         "table1.md",
@@ -300,10 +321,15 @@ def targets():
         f"{figure}.{ending}" for figure in ("figure2", "figure3") for ending in FORMATS
     ]
     once = ["selection.csv", "ratings.csv", "coverage.csv", "table2.csv", "table2.md"]
+    once.append("index.html")
     once += [
         f"{name}.{ending}" for name in ("ratings", "figure1") for ending in FORMATS
     ]
     return [
         f"<results>/{name}"
         for name in once + [place + name for place in PLACES for name in of_sets]
+    ] + [
+        f"<data>/sheets/{place}{table}.html"
+        for table, (places, *_) in SHEETS.items()
+        for place in places
     ]

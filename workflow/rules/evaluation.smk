@@ -37,12 +37,7 @@ rule selection:
         audit="<data>/selected/audit.csv",
         registry=CONFIG.registry,
     output:
-        report(
-            "<results>/selection.csv",
-            caption="../report/selection.rst",
-            category="Corpora",
-            labels={"table": "Data selection"},
-        ),
+        "<results>/selection.csv",
     log:
         "logs/selection/<experiment>/selection.log",
     benchmark:
@@ -65,13 +60,13 @@ rule ratings:
         "<results>/ratings.csv",
     output:
         pdf="<results>/ratings.pdf",
-        svg="<results>/ratings.svg",
-        png=report(
-            "<results>/ratings.png",
+        svg=report(
+            "<results>/ratings.svg",
             caption="../report/ratings.rst",
             category="Corpora",
-            labels={"figure": "Ratings of data selection"},
+            labels={"result": "Ratings of data selection"},
         ),
+        png="<results>/ratings.png",
     log:
         "logs/ratings/<experiment>/ratings.log",
     benchmark:
@@ -97,12 +92,7 @@ rule coverage:
         sources=side(0, [*DEVELOPMENT, *TEST]),
         targets=side(1, [*DEVELOPMENT, *TEST]),
     output:
-        report(
-            "<results>/coverage.csv",
-            caption="../report/coverage.rst",
-            category="Corpora",
-            labels={"table": "Shortlist coverage"},
-        ),
+        "<results>/coverage.csv",
     log:
         "logs/coverage/<experiment>/coverage.log",
     benchmark:
@@ -126,12 +116,7 @@ rule table1:
         scores=of_set("<data>/evaluation/{variant}/{set}.json", variant=CONFIG.variants),
         paper="data/paper.tsv",
     output:
-        csv=report(
-            "<results>/{place}table1.csv",
-            caption="../report/table1.rst",
-            category="Tables",
-            labels=table_labels("Table 1"),
-        ),
+        csv="<results>/{place}table1.csv",
         md="<results>/{place}table1.md",
         tex="<results>/{place}table1.tex",
     log:
@@ -164,12 +149,7 @@ rule table2:
         ),
         paper="data/paper.tsv",
     output:
-        csv=report(
-            "<results>/table2.csv",
-            caption="../report/table2.rst",
-            category="Tables",
-            labels={"table": "Table 2"},
-        ),
+        csv="<results>/table2.csv",
         md="<results>/table2.md",
     log:
         "logs/table2/<experiment>/table2.log",
@@ -200,12 +180,7 @@ rule table3:
             "<data>/translations/{variant}/{set}.txt", variant=CONFIG.table3.models
         ),
     output:
-        csv=report(
-            "<results>/{place}table3.csv",
-            caption="../report/table3.rst",
-            category="Tables",
-            labels=table_labels("Table 3"),
-        ),
+        csv="<results>/{place}table3.csv",
         md="<results>/{place}table3.md",
     log:
         "logs/table3/<experiment>/{place}table3.log",
@@ -237,13 +212,13 @@ rule table3:
 rule figure1:
     output:
         pdf="<results>/figure1.pdf",
-        svg="<results>/figure1.svg",
-        png=report(
-            "<results>/figure1.png",
+        svg=report(
+            "<results>/figure1.svg",
             caption="../report/figure1.rst",
             category="Figures",
             labels={"figure": "Figure 1"},
         ),
+        png="<results>/figure1.png",
     log:
         "logs/figure1/<experiment>/figure1.log",
     benchmark:
@@ -294,13 +269,13 @@ rule figure2:
         "<results>/{place}figure2.csv",
     output:
         pdf="<results>/{place}figure2.pdf",
-        svg="<results>/{place}figure2.svg",
-        png=report(
-            "<results>/{place}figure2.png",
+        svg=report(
+            "<results>/{place}figure2.svg",
             caption="../report/figure2.rst",
             category="Figures",
             labels=figure_labels("Figure 2"),
         ),
+        png="<results>/{place}figure2.png",
     log:
         "logs/figure2/<experiment>/{place}figure2.log",
     benchmark:
@@ -353,13 +328,13 @@ rule figure3:
         "<results>/{place}figure3.csv",
     output:
         pdf="<results>/{place}figure3.pdf",
-        svg="<results>/{place}figure3.svg",
-        png=report(
-            "<results>/{place}figure3.png",
+        svg=report(
+            "<results>/{place}figure3.svg",
             caption="../report/figure3.rst",
             category="Figures",
             labels=figure_labels("Figure 3"),
         ),
+        png="<results>/{place}figure3.png",
     log:
         "logs/figure3/<experiment>/{place}figure3.log",
     benchmark:
