@@ -111,9 +111,10 @@ class PhraseBased:
 
 @dataclass(frozen=True)
 class Moses:
-    """The Moses installation, for `phrase_based.system: moses`."""
+    """The Moses installation, for `phrase_based.system: moses`, and what its decoder says of its version."""
 
     bin: Annotated[str | None, optional(text())] = None
+    version: Annotated[str, text(r"[^\n]*")] = ""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def phrase_based_note(arguments: argparse.Namespace) -> str:
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
-        tuned = f"equal weights {scores[0]:.2f} BLEU on them, the weights used {scores[kept]:.2f}"
+        tuned = f"{scores[0]:.2f} BLEU on them before, {scores[kept]:.2f} with the weights used"
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
     pairs = f"{arguments.pairs:,} of the selected pairs" if arguments.pairs else "all selected pairs"

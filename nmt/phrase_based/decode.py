@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from nmt.files import UserError, read_json, warn, write_lines
+from nmt.files import UserError, read_json, write_lines
 from nmt.phrase_based.decoder import (
     WEIGHTS,
     Decoders,
@@ -14,6 +14,7 @@ from nmt.phrase_based.decoder import (
     read_sentences,
     search_of,
 )
+from nmt.phrase_based.text import without_gaps
 from nmt.progress import Progress
 
 
@@ -37,17 +38,14 @@ def read_weights(path: Path) -> list[float]:
 def run(arguments: argparse.Namespace) -> None:
     """Translate every line."""
     weights, sentences = read_weights(arguments.weights), read_sentences(arguments.source)
-    lines = []
     with (
         assembled(arguments, sentences) as folder,
         Decoders(folder, search_of(arguments), arguments.threads) as decoders,
         Progress(f"decode {arguments.source.name}", len(sentences), "sentences") as progress,
     ):
-        for number, (source, found) in enumerate(zip(sentences, decoders.decode(sentences, weights), strict=True), 1):
-            translation = found[0].words if found else ()
-            if source and not translation:
-                warn(f"{arguments.source}: line {number} was translated to nothing; its words were copied")
-                translation = tuple(source)
-            lines.append(" ".join(translation))
+        found = []
+        for best in decoders.decode(sentences, weights):
+            found.append(" ".join(best[0].words) if best else "")
             progress.update(1)
-    write_lines(arguments.output, lines)
+    sources = [" ".join(words) for words in sentences]
+    write_lines(arguments.output, without_gaps(sources, found, arguments.source))

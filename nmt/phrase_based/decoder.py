@@ -118,6 +118,7 @@ class Worker:
         self.model.heuristic = LOCAL_HEURISTIC
         self.decoder = thot.translation.SmtDecoder(self.model)
         self.decoder.s = search.stack
+        self.decoder.is_breadth_first = True  # else it stops at the first whole translation, often far from the best
 
     def decode(self, sentence: str, weights: Sequence[float], best: int) -> list[Hypothesis]:
         """The `best` translations that are found; none of an empty sentence."""

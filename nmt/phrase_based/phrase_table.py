@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -98,10 +99,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{arguments.links}: {len(links)} lines for {len(pairs)} pairs; align the words again")
     with Progress("phrase_table", len(pairs), "pairs") as progress:
         aligned = progress.over(zip(pairs, links, strict=True))
-        count = write_lines(arguments.output, table(aligned, arguments.longest, arguments.translations))
-    if not count:
-        arguments.output.unlink()
-        raise UserError(
-            f"{arguments.links}: no phrase can be extracted, the phrase table would be empty; "
-            "check the texts and their alignment"
-        )
+        lines = table(aligned, arguments.longest, arguments.translations)
+        first = next(lines, None)
+        if first is None:
+            raise UserError(
+                f"{arguments.links}: the phrase table is empty, no phrase has a link; check the texts and the links"
+            )
+        write_lines(arguments.output, chain([first], lines))

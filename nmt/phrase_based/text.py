@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.files import UserError
+from nmt.files import UserError, warn
 
 Pair = tuple[list[str], list[str]]
 
@@ -42,3 +42,14 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
     chosen = np.zeros(len(pairs), dtype=bool)
     chosen[np.random.default_rng(seed).permutation(len(pairs))[:number]] = True
     return list(compress(pairs, chosen))
+
+
+def without_gaps(sources: Sequence[str], translations: Iterable[str], name: Path) -> list[str]:
+    """The translations, each one that is empty though its source is not replaced by the source, with a warning."""
+    lines = []
+    for number, (source, translation) in enumerate(zip(sources, translations, strict=True), 1):
+        if source.strip(" ") and not translation:
+            warn(f"{name}: line {number} was translated to nothing; its words are copied")
+            translation = " ".join(split_words(source))
+        lines.append(translation)
+    return lines

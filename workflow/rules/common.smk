@@ -249,6 +249,19 @@ def monolingual_texts():
     return [f"<data>/tokenized/{name}.{LANGUAGES[1]}" for name in MONOLINGUAL]
 
 
+def moses_bin(wildcards):
+    """The folder of Moses's programs; its rules are asked for only where one is named."""
+    return CONFIG.moses.bin or sys.exit(
+        "snakemake: config: moses.bin: null; name a folder"
+    )
+
+
+def moses_search():
+    """The options that set the size of Moses's search."""
+    size = CONFIG.phrase_based
+    return f"--stack {size.stack} --reordering {size.reordering}"
+
+
 def search_options():
     """The options that set the size of the phrase-based search."""
     size = CONFIG.phrase_based
