@@ -52,8 +52,9 @@ def compare(
     test = PairedTest(named, {"BLEU": tokenized_metric()}, [references], "bs", resamples)
     signatures, scores = test()
     results = [result for result in scores["BLEU"] if isinstance(result, Result)]
-    found = [(result.score, results[0].score, result.p_value) for result in results[1:]]
-    return str(signatures["BLEU"]), [(own, other, chance) for own, other, chance in found if chance is not None]
+    found = [(result.score, results[0].score, result.p_value or 1.0) for result in results[1:]]
+    # sacreBLEU gives no difference at all the lowest p
+    return str(signatures["BLEU"]), [(own, other, 1.0 if own == other else chance) for own, other, chance in found]
 
 
 def rows(

@@ -31,8 +31,8 @@ def read_ids(lines: Iterable[str]) -> tuple[Ids, list[str]]:
     for words in filter(None, map(split_words, lines)):
         row.append(BEGIN)
         for word in words:
-            number = ids.setdefault(word, len(ids))
-            row.append(number if number < len(ids) - 1 or word in SYMBOLS else UNKNOWN)
+            row.append(ids.get(word, UNKNOWN))
+            ids.setdefault(word, len(ids))
         row.append(END)
     return np.array(row, dtype=np.int64), list(ids)
 

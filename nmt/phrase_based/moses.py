@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nmt.files import UserError
 
+STDERR = 2  # the descriptor: a program cannot write to what Python may have put in its place
 NAME_IT = "name the folder of Moses's programs in the setting moses.bin"
 
 
@@ -72,6 +73,6 @@ def call(command: Sequence[str | Path], source: Path | None = None, output: Path
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
     with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
-        done = subprocess.run(command, stdin=given, stdout=written if output else sys.stderr)
+        done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
     if done.returncode:
         raise UserError(f"{command[0]}: failed with exit code {done.returncode}; the log says why")

@@ -119,12 +119,14 @@ def done(tree: Tree) -> Tree:
 def test_whole_experiment_is_made(done: Tree) -> None:
     results = done.folder / "results/smoke"
     tables = ["selection.csv", "coverage.csv", "table1.csv", "table1.md", "table1.tex", "table2.csv", "table3.md"]
+    tables += ["significance.csv", "significance.md"]
     figures = ["ratings", "figure1", "figure2", "figure3"]
     figures = [f"{figure}.{ending}" for figure in figures for ending in ("pdf", "svg", "png")]
     for name in [*tables, *figures]:
         assert (results / name).stat().st_size > 0
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
     assert labels[1:6] == ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
+    assert labels[6:8] == ["Phrase-based (Thot)", "Moses"]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
 
 
@@ -146,7 +148,7 @@ def test_what_is_learned_is_not_touched_by_places_and_habits(done: Tree) -> None
 
 def test_beam_reruns_the_search_and_what_follows(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("translate: {beam: 3}")}
-    follows = {"evaluate", "table1", "table3", "lengths", "figure2", "samples", "figure3"}
+    follows = {"evaluate", "table1", "significance", "table3", "lengths", "figure2", "samples", "figure3"}
     assert rules == {"translate", "translate_no_unk"} | follows
 
 
@@ -160,7 +162,7 @@ def test_another_cut_rates_nothing_again(done: Tree) -> None:
 def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
     own = ["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"]
-    shared = ["table1", "table2", "lengths", "figure2"]
+    shared = ["table1", "significance", "table2", "lengths", "figure2"]
     assert sorted(plan) == sorted([(rule, "RNNsearch-20") for rule in own] + [(rule, "") for rule in shared])
 
 
@@ -252,6 +254,20 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
+
+
+def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
+    (tree.folder / "moses.yaml").write_text("moses: {bin: tools/moses/bin}\nfigure2: {phrase_based: true}\n")
+    plan = jobs(tree.snakemake("--dry-run", "all", configs=["moses.yaml"]))
+    stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode")
+    rules = [rule for rule, _ in plan]
+    assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
+    assert ("evaluate", "phrase-based") in plan
+
+
+def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
+    rules = {rule for rule, _ in done.plan("phrase_based: {stack: 3}")}
+    assert rules == {"mert", "decode", "evaluate", "table1", "significance", "lengths", "figure2"}
 
 
 def test_open_text_needs_one_setting(tree: Tree) -> None:
