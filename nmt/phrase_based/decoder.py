@@ -6,12 +6,14 @@ A hypothesis has seven weighted scores and one that is not weighted, the length 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import thot.alignment
@@ -35,6 +37,7 @@ SMALL_FILES = {
     "trgcutstable": "0.999",
     "trgsegmlentable": "Geometric",
 }
+SENTENCES_A_TASK = 4
 LOCAL_HEURISTIC = 6  # the rest of a hypothesis is estimated by phrases, language model and distortion
 
 
@@ -147,20 +150,25 @@ class Decoders:
 
     def __init__(self, folder: Path, search: Search, processes: int) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of each process
-        self._pool = multiprocessing.get_context("spawn").Pool(processes, _start, (folder, search))
+        self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (folder, search))
 
     def __enter__(self) -> Decoders:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.terminate()
+        self._executor.shutdown(cancel_futures=True)
 
     def decode(
         self, sentences: Sequence[Sequence[str]], weights: Sequence[float], best: int = 1
     ) -> Iterator[list[Hypothesis]]:
-        """The translations of each sentence in order."""
+        """The translations of each sentence in order; UserError where a process ends before its time."""
         tasks = [(" ".join(words), tuple(weights), best) for words in sentences]
-        return self._pool.imap(_decode, tasks, chunksize=4)
+        try:
+            yield from self._executor.map(_decode, tasks, chunksize=SENTENCES_A_TASK)
+        except BrokenProcessPool:
+            raise UserError(
+                "--threads: a decoding process has ended, for lack of memory perhaps; give fewer, or a smaller table"
+            ) from None
 
 
 def search_of(arguments: argparse.Namespace) -> Search:

@@ -12,8 +12,9 @@ from thot.common import NGramLanguageModel
 
 from nmt.__main__ import main
 from nmt.evaluation.bleu import tokenized_bleu
+from nmt.files import UserError
 from nmt.phrase_based import mert
-from nmt.phrase_based.decoder import WEIGHTS, Decoders, Hypothesis
+from nmt.phrase_based.decoder import WEIGHTS, Decoders, Hypothesis, Search
 from nmt.phrase_based.links import read_links
 from nmt.phrase_based.symmetrize import symmetrize
 from tests.phrase_based.conftest import PAIRS, System, step
@@ -178,3 +179,11 @@ def test_missing_parts_are_named(
 
 def test_only_weights_that_may_be_negative_are(system: System) -> None:
     assert [WEIGHTS[index] for index in mert.FREE] == ["words", "target_phrase_lengths"]
+
+
+def test_a_decoding_process_that_ends_is_one_line(tmp_path: Path) -> None:
+    with (
+        Decoders(tmp_path, Search(5, 0, 7, 20), 1) as decoders,
+        pytest.raises(UserError, match="a decoding process has ended"),
+    ):
+        list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
