@@ -13,8 +13,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 import thot.alignment
 import thot.translation
@@ -137,7 +138,16 @@ _worker: Worker | None = None
 
 def _start(folder: Path, search: Search) -> None:
     global _worker
+    Thread(target=_end_with_parent, daemon=True).start()
     _worker = Worker(folder, search)
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would wait for work for ever."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _decode(task: tuple[str, Sequence[float], int]) -> list[Hypothesis]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from thot.common import NGramLanguageModel
 
@@ -187,3 +191,19 @@ def test_a_decoding_process_that_ends_is_one_line(tmp_path: Path) -> None:
         pytest.raises(UserError, match="a decoding process has ended"),
     ):
         list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
+
+
+def test_a_killed_decoder_leaves_no_process(system: System, tmp_path: Path, weights: Path) -> None:
+    source = tmp_path / "source"
+    source.write_text("the house .\n" * 20_000)
+    words = ["decode", *system.parts, "--weights", weights, "--source", source, "--output", tmp_path / "output"]
+    with subprocess.Popen([sys.executable, "-m", "nmt", *map(str, words)], stderr=subprocess.DEVNULL) as process:
+        children = []
+        end = time.monotonic() + 60
+        while len(children) < 3 and time.monotonic() < end:  # two that decode and one that Python looks after them with
+            children = psutil.Process(process.pid).children(recursive=True)
+            time.sleep(0.1)
+        process.kill()
+    assert len(children) == 3
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert not alive
