@@ -33,6 +33,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/search.smk"
+include: f"workflow/rules/{CONFIG.phrase_based.system}.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/pages.smk"
 

@@ -18,6 +18,7 @@ from nmt.settings import (
     checks,
     choice,
     either,
+    flag,
     fraction,
     fractions,
     identifier,
@@ -91,6 +92,32 @@ class Translate:
 
 
 @dataclass(frozen=True)
+class PhraseBased:
+    """The phrase-based system: which one, its training text, its search, and how it is tuned."""
+
+    system: Annotated[str, choice("moses", "thot")] = "moses"
+    pairs: Annotated[int, integer(0)] = 0
+    monolingual: Annotated[tuple[str, ...], names()] = ()
+    order: Annotated[int, integer(1)] = 5
+    align_iterations: Annotated[int, integer(1)] = 5
+    phrase_length: Annotated[int, integer(1)] = 7
+    translations: Annotated[int, integer(1)] = 20
+    stack: Annotated[int, integer(1)] = 100
+    reordering: Annotated[int, integer(0)] = 6
+    tune_sentences: Annotated[int, integer(1)] = 3000
+    tune_rounds: Annotated[int, integer(1)] = 10
+    n_best: Annotated[int, integer(2)] = 100
+
+
+@dataclass(frozen=True)
+class Moses:
+    """The Moses installation, for `phrase_based.system: moses`, and what its decoder says of its version."""
+
+    bin: Annotated[str | None, optional(text())] = None
+    version: Annotated[str, text(r"[^\n]*")] = ""
+
+
+@dataclass(frozen=True)
 class Table2:
     """How many training pairs stand for the training set."""
 
@@ -108,10 +135,11 @@ class Table3:
 
 @dataclass(frozen=True)
 class Figure2:
-    """BLEU by length: a curve for every variant but those left out."""
+    """BLEU by length: a curve for every variant but those left out, one for the phrase-based system if wanted."""
 
     leave_out: Annotated[tuple[str, ...], names()] = ()
     bin_width: Annotated[int, integer(1)] = 10
+    phrase_based: Annotated[bool, flag()] = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +156,11 @@ class Threads:
 
     train: Annotated[int, integer(1)] = 4
     translate: Annotated[int, integer(1)] = 4
+    phrase_based: Annotated[int, integer(1)] = 4
+
+
+PHRASE_BASED = "phrase-based"  # where the phrase-based system's translations lie, beside those of the variants
+SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}
 
 
 @dataclass(frozen=True)
@@ -145,6 +178,8 @@ class Config:
     select: Select
     shortlist: Shortlist
     translate: Translate
+    phrase_based: PhraseBased
+    moses: Moses
     table2: Table2
     table3: Table3
     figure2: Figure2
@@ -152,6 +187,16 @@ class Config:
     threads: Threads
     generated: Generated
     variants: dict[str, Variant]
+
+    @property
+    def runs_phrase_based(self) -> bool:
+        """Whether there is a phrase-based system to run; without one its row quotes the paper."""
+        return self.phrase_based.system == "thot" or self.moses.bin is not None
+
+    @property
+    def phrase_based_label(self) -> str:
+        """How tables and figures call the phrase-based system."""
+        return SYSTEM_LABELS[self.phrase_based.system]
 
 
 def _resolve(mapping: Mapping[str, Any], seed: int) -> dict[str, Variant]:
@@ -198,7 +243,9 @@ _SHAPE = (
 
 def _check_variants(variants: Mapping[str, Variant]) -> None:
     """Labels differ; what a variant continues exists, has the same layers and leads to a fresh start."""
-    labels: dict[str, str] = {}
+    labels = dict.fromkeys(SYSTEM_LABELS.values(), "the phrase-based system")
+    if PHRASE_BASED in variants:
+        raise UserError(f"config: variants.{PHRASE_BASED}: the name of the phrase-based system; give it another one")
     for variant in variants.values():
         if labels.setdefault(variant.label, variant.name) != variant.name:
             raise UserError(
@@ -271,6 +318,12 @@ def check_corpora(config: Config, known: Iterable[str]) -> None:
         for corpus in chosen:
             if corpus not in known:
                 raise unknown(corpus, known, f"config: corpora.{use}", f"corpus ({config.registry})")
+    for corpus in config.phrase_based.monolingual:
+        if corpus not in known:
+            where = "config: phrase_based.monolingual"
+            raise unknown(corpus, known, where, f"corpus ({config.registry})")
     for corpus in config.corpora.test:
+        if corpus in config.phrase_based.monolingual:
+            raise UserError(f"config: phrase_based.monolingual: {corpus} is a test set; take it out of one of them")
         if corpus in config.corpora.train + config.corpora.in_domain + config.corpora.development:
             raise UserError(f"config: corpora.test: {corpus} is also used in training; take it out of one of them")

@@ -140,6 +140,12 @@ def test_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_their_o
         ("{variants: {RNNsearch-30: {continues: RNNsearch-5}}}", "unknown variant RNNsearch-5"),
         ("{variants: {RNNsearch-50: {continues: RNNsearch-50star}}}", "a circle"),
         ("{variants: {RNNsearch-50: {hidden: 5}}}", "RNNsearch-50 has another hidden"),
+        ("{phrase_based: {system: joshua}}", "config: phrase_based.system: expected one of moses, thot"),
+        ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
+        ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, 2 or more"),
+        ("{moses: {bin: 3}}", "config: moses.bin: expected text, or null"),
+        ("{variants: {phrase-based: {prototype: RNNsearch}}}", "the name of the phrase-based system"),
+        ("{variants: {RNNsearch-30: {label: Moses}}}", "Moses is taken by the phrase-based system"),
         ("{variants: null}", "config: variants: expected a section of settings"),
     ],
 )
@@ -167,6 +173,24 @@ def test_a_test_set_is_not_trained_on() -> None:
     config = paper("{corpora: {test: [newstest2013]}}")
     with pytest.raises(UserError, match="newstest2013 is also used in training"):
         check_corpora(config, read_registry(ROOT / config.registry))
+
+
+def test_a_language_model_is_not_made_of_unknown_corpora_or_test_sets() -> None:
+    for corpus, message in (("news-crawl", "phrase_based.monolingual: unknown corpus"), ("newstest2014", "a test set")):
+        config = paper(f"{{phrase_based: {{monolingual: [{corpus}]}}}}")
+        with pytest.raises(UserError, match=message):
+            check_corpora(config, read_registry(ROOT / config.registry))
+
+
+def test_the_paper_quotes_its_phrase_based_system_unless_moses_is_named() -> None:
+    assert not paper().runs_phrase_based
+    for overlay, label in (
+        ("moses: {bin: tools/moses/bin}", "Moses"),
+        ("phrase_based: {system: thot}", "Phrase-based (Thot)"),
+    ):
+        config = paper(f"{{{overlay}}}")
+        assert config.runs_phrase_based
+        assert config.phrase_based_label == label
 
 
 def test_settings_survive_json() -> None:

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from sacrebleu.metrics.bleu import BLEU
 
 
+def tokenized_metric() -> BLEU:
+    """BLEU-4 of tokenized, cased sentences, not smoothed."""
+    return BLEU(tokenize="none", smooth_method="none", force=True)
+
+
 def tokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
     """Cased, unsmoothed BLEU-4 in percent of tokenized sentences, and sacreBLEU's signature of it.
 
     Equal to the Moses script multi-bleu.perl, with which the paper's Table 1 was made. None without sentences.
     """
-    return _score(BLEU(tokenize="none", smooth_method="none", force=True), translations, references)
+    return _score(tokenized_metric(), translations, references)
 
 
 def detokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:

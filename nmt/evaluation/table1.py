@@ -1,6 +1,6 @@
 """Table 1: BLEU of every model on the test set, on all sentences and on those without unknown words.
 
-The paper's numbers stand beside ours; the Moses row, a phrase-based system, has the paper's alone.
+The paper's numbers stand beside ours. Its phrase-based system is Moses: where that is not run the row quotes the paper.
 """
 
 from __future__ import annotations
@@ -40,6 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scores", required=True, nargs="+", help="JSON of the step evaluate, one a model")
     parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
     parser.add_argument("--paper", required=True, help="data/paper.tsv")
+    parser.add_argument("--phrase-based", metavar="LABEL", help="which of the models is the phrase-based system (none)")
+    parser.add_argument("--tuning", help="JSON of how that one was tuned")
+    parser.add_argument("--pairs", type=int, default=0, help="it was trained on (0: all selected ones)")
+    parser.add_argument("--order", type=int, help="of its language model")
+    parser.add_argument(
+        "--monolingual", nargs="*", default=[], help="corpora of its language model beside the selected text"
+    )
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
     parser.add_argument("--output-tex", required=True)
@@ -62,8 +69,30 @@ def run(arguments: argparse.Namespace) -> None:
     if len(signatures) > 1:
         raise UserError(f"--scores: made in different ways ({', '.join(sorted(signatures))}); make all again")
     write_csv(arguments.output_csv, COLUMNS, csv_rows(scores, paper))
-    write_lines(arguments.output_md, markdown(scores, paper))
+    write_lines(arguments.output_md, markdown(scores, paper, phrase_based_note(arguments)))
     write_lines(arguments.output_tex, latex(scores, paper))
+
+
+def phrase_based_note(arguments: argparse.Namespace) -> str:
+    """How the phrase-based system was made, a sentence or two; "" where none was run."""
+    if arguments.phrase_based is None:
+        return ""
+    if arguments.phrase_based not in arguments.labels:
+        raise UserError(f"--phrase-based: {arguments.phrase_based} is none of --labels")
+    tuning = read_json(arguments.tuning)
+    try:
+        system, sentences = tuning["system"], tuning["sentences"]
+        scores, kept = tuning["bleu"], tuning["kept"]
+        tuned = f"{scores[0]:.2f} BLEU on them before, {scores[kept]:.2f} with the weights used"
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
+    pairs = f"{arguments.pairs:,} of the selected pairs" if arguments.pairs else "all selected pairs"
+    texts = ["the selected text", *arguments.monolingual]
+    return (
+        f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {arguments.order}-gram "
+        f"language model of {escape_markdown(' and '.join(texts))}, tuned on {sentences:,} sentences of the "
+        f"development set ({tuned}). It copies unknown words, and has one translation for both columns."
+    )
 
 
 def with_baseline(scores: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any] | None]]:
@@ -89,8 +118,11 @@ def csv_rows(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) ->
     return rows
 
 
-def markdown(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) -> list[str]:
-    """The table with the paper's numbers in brackets, and below it how the numbers were made."""
+def markdown(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row], note: str = "") -> list[str]:
+    """The table with the paper's numbers in brackets, and below it how the numbers were made.
+
+    `note` says how the phrase-based system was made.
+    """
     rows = []
     for label, score in with_baseline(scores):
         printed = paper_row(paper, label)
@@ -106,9 +138,14 @@ def markdown(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) ->
         "",
         *markdown_table(["Model", "All", "No UNK", "All, detokenized", "No UNK, detokenized"], rows),
         "",
-        "In brackets: what the paper prints for its models on newstest2014. Moses, the phrase-based system, was not "
-        "run.",
+        "In brackets: what the paper prints for its models on newstest2014."
+        + (
+            ""
+            if BASELINE in dict(scores)
+            else " Moses, its phrase-based system, was not run: the row quotes the paper."
+        ),
         "",
+        *([note, ""] if note else []),
         f"All: the {sentences} sentences of the set. No UNK: the {known} sentences without an unknown word in "
         "source or reference, translated with UNK forbidden; the shortlists decide which words are known.",
         "",

@@ -71,6 +71,25 @@ def test_table1_pages(table1: list[str], tmp_path: Path) -> None:
     assert {len(re.findall(r"(?<!\\)&", line)) for line in body[1:]} == {4}
 
 
+def test_table1_says_how_the_phrase_based_system_was_made(table1: list[str], tmp_path: Path) -> None:
+    tuning = {"system": "Thot 3.5.3", "sentences": 1500, "bleu": [10.0, 12.345], "kept": 1}
+    options = ["--phrase-based", LABELS[2], "--tuning", dump(tmp_path / "tuning.json", tuning), "--order", "3"]
+    assert main([*table1, *options, "--monolingual", "news-crawl"]) == 0
+    page = (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert "trained on all selected pairs, with a 3-gram language model of the selected text and news-crawl," in page
+    assert "tuned on 1,500 sentences of the development set (10.00 BLEU on them before, 12.35 with the weights" in page
+    assert "was not run: the row quotes the paper." in page
+    labels = ["Moses" if label == LABELS[2] else label for label in LABELS]
+    words = [*table1[: table1.index("--labels") + 1], *labels, *table1[table1.index("--paper") :]]
+    assert main([*words, "--phrase-based", "Moses", *options[2:], "--pairs", "1000"]) == 0
+    page = (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert "trained on 1,000 of the selected pairs" in page
+    assert "99.99 (33.30)" in page
+    assert "quotes" not in page
+    dump(tmp_path / "tuning.json", {})
+    assert main([*table1, *options]) == 1
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

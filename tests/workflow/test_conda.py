@@ -27,6 +27,7 @@ CONDA_NAMES = {
     "matplotlib": "matplotlib-base",
     "yaml": "pyyaml",
     "markdown_it": "markdown-it-py",
+    "thot": "sil-thot",
 }
 WITH_PYTORCH = {"triton"}  # which conda-forge's pytorch brings where there is CUDA
 

@@ -22,12 +22,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def test_whole_experiment_is_made(done: Tree) -> None:
     results = done.folder / "results/smoke"
     tables = ["selection.csv", "coverage.csv", "table1.csv", "table1.md", "table1.tex", "table2.csv", "table3.md"]
+    tables += ["significance.csv", "significance.md"]
     figures = ["ratings", "figure1", "figure2", "figure3"]
     figures = [f"{figure}.{ending}" for figure in figures for ending in ("pdf", "svg", "png")]
     for name in [*tables, *figures]:
         assert (results / name).stat().st_size > 0
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
     assert labels[1:6] == ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
+    assert labels[6:8] == ["Phrase-based (Thot)", "Moses"]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
 
 
@@ -69,6 +71,20 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1, "index": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
+
+
+def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
+    (tree.folder / "moses.yaml").write_text("moses: {bin: tools/moses/bin}\nfigure2: {phrase_based: true}\n")
+    plan = jobs(tree.snakemake("--dry-run", "all", configs=["moses.yaml"]))
+    stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode")
+    rules = [rule for rule, _ in plan]
+    assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
+    assert ("evaluate", "phrase-based") in plan
+
+
+def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
+    rules = {rule for rule, _ in done.plan("phrase_based: {stack: 3}")}
+    assert rules == {"mert", "decode", "evaluate", "table1", "significance", "lengths", "figure2"}
 
 
 def test_open_text_needs_one_setting(tree: Tree) -> None:

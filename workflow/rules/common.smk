@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt.__main__ import STEPS
-from nmt.config import check_corpora, load
+from nmt.config import PHRASE_BASED, check_corpora, load
 from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
@@ -35,8 +35,9 @@ DATA = f"data/{CONFIG.experiment}"
 LANGUAGES = [CONFIG.languages.source, CONFIG.languages.target]
 TRAIN, IN_DOMAIN = CONFIG.corpora.train, CONFIG.corpora.in_domain
 DEVELOPMENT, TEST = CONFIG.corpora.development, CONFIG.corpora.test
+MONOLINGUAL = CONFIG.phrase_based.monolingual
 HELD_OUT = list(dict.fromkeys([*DEVELOPMENT, *TEST, *CONFIG.corpora.held_out]))
-CORPORA = list(dict.fromkeys([*TRAIN, *IN_DOMAIN, *HELD_OUT]))
+CORPORA = list(dict.fromkeys([*TRAIN, *IN_DOMAIN, *HELD_OUT, *MONOLINGUAL]))
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
 ARCHIVES = {
@@ -63,10 +64,17 @@ BINARIZED = [
 # The tables of the report: where they lie, the ending of the file that is shown, category and name.
 SHEETS = {
     "table1": (PLACES, "md", "Tables", {"table": "Table 1"}),
+    "significance": (PLACES, "md", "Tables", {"table": "Significance"}),
     "table2": ([""], "md", "Tables", {"table": "Table 2"}),
     "table3": (PLACES, "md", "Tables", {"table": "Table 3"}),
     "selection": ([""], "csv", "Corpora", {"result": "Data selection"}),
     "coverage": ([""], "csv", "Corpora", {"result": "Shortlist coverage"}),
+}
+# The systems that are scored: the variants, and the phrase-based system where it is run.
+LABELS = {name: variant.label for name, variant in CONFIG.variants.items()}
+SYSTEMS = {
+    **LABELS,
+    **({PHRASE_BASED: CONFIG.phrase_based_label} if CONFIG.runs_phrase_based else {}),
 }
 # What the steps that run a model read of its folder.
 MODEL = [
@@ -144,9 +152,9 @@ def of_parts(path):
     ]
 
 
-def labels(variants):
-    """How tables and figures call the variants, quoted for the shell."""
-    return shlex.join(CONFIG.variants[variant].label for variant in variants)
+def labels(systems):
+    """How tables and figures call the systems, quoted for the shell."""
+    return shlex.join(SYSTEMS[system] for system in systems)
 
 
 def mirror_archives():
@@ -265,6 +273,51 @@ def nll_sample(wildcards):
     return f"--sample {CONFIG.table2.train_sample} --seed {CONFIG.seed}"
 
 
+def word_align_inverse(wildcards):
+    return "--inverse" if wildcards.direction == "inverse" else ""
+
+
+def monolingual_texts():
+    """The target sides that the language model of the phrase-based system has beside the selected text."""
+    return [f"<data>/tokenized/{name}.{LANGUAGES[1]}" for name in MONOLINGUAL]
+
+
+def moses_bin(wildcards):
+    """The folder of Moses's programs; its rules are asked for only where one is named."""
+    return CONFIG.moses.bin or sys.exit(
+        "snakemake: config: moses.bin: null; name a folder"
+    )
+
+
+def moses_search():
+    """The options that set the size of Moses's search."""
+    size = CONFIG.phrase_based
+    return f"--stack {size.stack} --reordering {size.reordering}"
+
+
+def search_options():
+    """The options that set the size of the phrase-based search."""
+    size = CONFIG.phrase_based
+    return (
+        f"--stack {size.stack} --reordering {size.reordering} --longest {size.phrase_length}"
+        f" --translations {size.translations}"
+    )
+
+
+def phrase_based_tuning():
+    """What the phrase-based system's tuning says of it, where it is run."""
+    return ["<data>/phrase_based/tuning.json"] if PHRASE_BASED in SYSTEMS else []
+
+
+def phrase_based_note():
+    """The options by which Table 1 says how the phrase-based system was made."""
+    if PHRASE_BASED not in SYSTEMS:
+        return ""
+    made = CONFIG.phrase_based
+    options = f"--phrase-based {labels([PHRASE_BASED])} --pairs {made.pairs} --order {made.order}"
+    return f"{options} --monolingual {shlex.join(MONOLINGUAL)} --tuning"
+
+
 def of_set(path, **names):
     """An input function: `path`, expanded with `names`, for the test set whose tables lie at {place}."""
     return lambda wildcards: expand(path, set=PLACES[wildcards.place], **names)
@@ -288,22 +341,53 @@ def figure_labels(figure):
 
 
 def curves():
-    """The variants of Figure 2."""
-    return [
-        variant
-        for variant in CONFIG.variants
-        if variant not in CONFIG.figure2.leave_out
+    """The systems of Figure 2."""
+    left_out = [*CONFIG.figure2.leave_out]
+    if not CONFIG.figure2.phrase_based:
+        left_out.append(PHRASE_BASED)
+    return [system for system in SYSTEMS if system not in left_out]
+
+
+def no_unk(system, of):
+    """A translation without unknown words; the phrase-based system, which copies what it does not know, has one alone."""
+    ending = "" if system == PHRASE_BASED else ".no_unk"
+    return f"<data>/translations/{system}/{of}{ending}.txt"
+
+
+def evaluate_no_unk(wildcards):
+    return no_unk(wildcards.variant, wildcards.set)
+
+
+def significance_no_unk(wildcards):
+    return [no_unk(system, PLACES[wildcards.place]) for system in SYSTEMS]
+
+
+def compared():
+    """System and baseline of each row of the table of significance, by name."""
+    models = CONFIG.variants.items()
+    pairs = [(name, PHRASE_BASED) for name in LABELS if PHRASE_BASED in SYSTEMS]
+    return pairs + [
+        (name, other)
+        for name, variant in models
+        for other, fixed in models
+        if (variant.context, fixed.context) == ("attention", "fixed")
+        and variant.maximum_length == fixed.maximum_length
     ]
 
 
 def shown():
     """The tables and figures of the page of all, in its order: the first test set's, the experiment's, the other sets'."""
-    of_set = ["table1.md", "figure2.svg", "table3.md", "figure3.svg"]
+    of_set = ["table1.md", "significance.md", "figure2.svg", "table3.md", "figure3.svg"]
     whole = ["table2.md", "figure1.svg", "selection.csv", "ratings.svg", "coverage.csv"]
     names = (
         of_set + whole + [place + name for place in PLACES if place for name in of_set]
     )
     return [f"{CONFIG.results}/{name}" for name in names]
+
+
+def compared_options():
+    """The options that name the rows of the table of significance."""
+    return " ".join(f"--pair {labels(pair)}" for pair in compared())
 
 
 def targets():
@@ -312,6 +396,7 @@ def targets():
         "table1.csv",
         "table1.md",
         "table1.tex",
+        *(["significance.csv", "significance.md"] if compared() else []),
         "table3.csv",
         "table3.md",
         "figure2.csv",

@@ -8,13 +8,15 @@ rule evaluate:
         raw_reference=f"<data>/extracted/{{set}}.{LANGUAGES[1]}",
         shortlists=both("<data>/shortlist/{language}.tsv"),
         translation="<data>/translations/{variant}/{set}.txt",
-        translation_no_unk="<data>/translations/{variant}/{set}.no_unk.txt",
+        translation_no_unk=evaluate_no_unk,
     output:
         "<data>/evaluation/{variant}/{set}.json",
     log:
         "logs/evaluate/<experiment>/{variant}.{set}.log",
     benchmark:
         "benchmarks/evaluate/<experiment>/{variant}.{set}.tsv"
+    wildcard_constraints:
+        variant=one_of(SYSTEMS),
     localrule: True
     conda:
         "../../environment.yml"
@@ -113,7 +115,8 @@ rule coverage:
 
 rule table1:
     input:
-        scores=of_set("<data>/evaluation/{variant}/{set}.json", variant=CONFIG.variants),
+        scores=of_set("<data>/evaluation/{variant}/{set}.json", variant=SYSTEMS),
+        tuning=phrase_based_tuning(),
         paper="data/paper.tsv",
     output:
         csv="<results>/{place}table1.csv",
@@ -131,11 +134,45 @@ rule table1:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        labels=labels(CONFIG.variants),
+        labels=labels(SYSTEMS),
+        note=phrase_based_note(),
         code=code("table1"),
     shell:
-        "python -m nmt table1 --scores {input.scores} --labels {params.labels} --paper {input.paper}"
+        "python -m nmt table1 --scores {input.scores} --labels {params.labels} --paper {input.paper} {params.note} {input.tuning}"
         " --output-csv {output.csv} --output-md {output.md} --output-tex {output.tex} 2> {log}"
+
+
+rule significance:
+    input:
+        source=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[0]}"),
+        reference=of_set(f"<data>/tokenized/{{set}}.{LANGUAGES[1]}"),
+        shortlists=both("<data>/shortlist/{language}.tsv"),
+        translations=of_set("<data>/translations/{variant}/{set}.txt", variant=SYSTEMS),
+        translations_no_unk=significance_no_unk,
+    output:
+        csv="<results>/{place}significance.csv",
+        md="<results>/{place}significance.md",
+    log:
+        "logs/significance/<experiment>/{place}significance.log",
+    benchmark:
+        "benchmarks/significance/<experiment>/{place}significance.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        labels=labels(SYSTEMS),
+        pairs=compared_options(),
+        seed=CONFIG.seed,
+        code=code("significance"),
+    shell:
+        "python -m nmt significance --source {input.source} --reference {input.reference}"
+        " --shortlists {input.shortlists} --translations {input.translations}"
+        " --translations-no-unk {input.translations_no_unk} --labels {params.labels} {params.pairs}"
+        " --seed {params.seed} --output-csv {output.csv} --output-md {output.md} 2> {log}"
 
 
 rule table2:

@@ -1,0 +1,24 @@
+"""Word alignments as files: a line for each pair, links "i-j" of a source and a target word, both counted from 0."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from nmt.files import UserError, read_lines, write_lines
+
+Links = list[tuple[int, int]]
+
+
+def write_links(path: str | os.PathLike[str], alignments: Iterable[Links]) -> None:
+    """Write one line a pair."""
+    write_lines(path, (" ".join(f"{i}-{j}" for i, j in links) for links in alignments))
+
+
+def read_links(path: str | os.PathLike[str]) -> Iterator[Links]:
+    """Yield the links of each pair; UserError for what is no link."""
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            yield [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
+        except ValueError:
+            raise UserError(f"{path}: line {number} is not a list of links as 0-0; align the words again") from None

@@ -1,0 +1,90 @@
+"""Significance: clear and no differences, both parts, the seed, and what does not fit."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+
+SENTENCES = [f"the {name} sees a house number {name} ." for name in "abcdefghijklmnopqrstuvwxyz"]
+FILES = {
+    "source": SENTENCES,
+    "reference": SENTENCES,
+    "good": SENTENCES,
+    "bad": [line.replace("house", "x") for line in SENTENCES],
+}
+# "a", "b", "c" and "x" are known, as names too; sentences of other names have unknown words
+COMMON = ["the", "sees", "a", "house", "number", ".", "x"]
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    for name, lines in FILES.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    known = [*COMMON, "b", "c"]
+    (tmp_path / "text").write_text(" ".join(known) + "\n")
+    shortlist = str(tmp_path / "shortlist")
+    assert main(["shortlist", "--input", str(tmp_path / "text"), "--size", "20", "--output", shortlist]) == 0
+    systems = [str(tmp_path / name) for name in ("good", "bad", "good")]
+    given = ["significance", "--source", str(tmp_path / "source"), "--reference", str(tmp_path / "reference")]
+    given += ["--shortlists", shortlist, shortlist, "--translations", *systems, "--translations-no-unk", *systems]
+    given += ["--labels", "good", "bad", "alike", "--pair", "bad", "good", "--pair", "alike", "good"]
+    return [*given, "--output-csv", str(tmp_path / "out.csv"), "--output-md", str(tmp_path / "out.md"), "--seed"]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_differences(words: list[str], tmp_path: Path) -> None:
+    assert main([*words, "7"]) == 0
+    found = rows(tmp_path / "out.csv")
+    assert [(row["part"], row["system"]) for row in found] == [
+        ("all", "bad"),
+        ("all", "alike"),
+        ("no_unk", "bad"),
+        ("no_unk", "alike"),
+    ]
+    assert [row["sentences"] for row in found] == ["26", "26", "4", "4"]
+    assert float(found[0]["difference"]) == pytest.approx(
+        float(found[0]["bleu"]) - float(found[0]["baseline_bleu"]), abs=0.02
+    )
+    assert float(found[0]["difference"]) < -10
+    assert float(found[0]["p_value"]) < 0.05
+    assert found[1]["difference"] == "0.00"
+    assert float(found[1]["p_value"]) > 0.5
+    assert "seed:7" in found[0]["signature"]
+    page = (tmp_path / "out.md").read_text()
+    assert "**-" in page
+    assert "**+0.00" not in page
+    before = (tmp_path / "out.csv").read_bytes()
+    assert main([*words, "7"]) == 0
+    assert (tmp_path / "out.csv").read_bytes() == before
+
+
+def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("nothing\n")
+    shortlist = str(tmp_path / "shortlist")
+    assert main(["shortlist", "--input", str(tmp_path / "text"), "--size", "20", "--output", shortlist]) == 0
+    assert main([*words, "7"]) == 0
+    assert rows(tmp_path / "out.csv")[3]["p_value"] == ""
+    assert "– |" in (tmp_path / "out.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--pair", "good", "other"], "--pair: other is none of --labels"),
+        (["--resamples", "0"], "--resamples, --seed"),
+    ],
+)
+def test_bad_options(
+    words: list[str], more: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "7", *more]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()

@@ -1,0 +1,203 @@
+"""The Moses route with stand-ins that check their arguments, and installations that do not fit."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+
+VERSION = "Moses version 4.0"
+# Each stand-in writes what the real program would, and fails where an option that it needs is missing.
+PROGRAMS = {
+    "moses": f"""
+if "--version" in sys.argv:
+    print("{VERSION}")
+    sys.exit()
+ini = open(option("-f")).read()
+assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit") and option("-threads")
+for line in sys.stdin:
+    line = line.rstrip("\\n")
+    print("" if line == "nothing" else line.upper() if "good" in ini else line)
+""",
+    "lmplz": """
+assert option("-o") == "3" and option("-T")
+open(option("--arpa"), "w").write(open(option("--text")).read())
+""",
+    "build_binary": "open(sys.argv[2], 'w').write(open(sys.argv[1]).read())",
+    "fast_align": """
+assert {"-d", "-o", "-v"} <= set(sys.argv)
+for line in open(option("-i")):
+    assert " ||| " in line
+    print("0-0 1-1" if "-r" in sys.argv else "0-0")
+""",
+    "atools": """
+assert option("-c") == "grow-diag-final-and" and "1-1" in open(option("-j")).read()
+print(open(option("-i")).read(), end="")
+""",
+    "mert": "",
+    "extractor": "",
+    "train": """
+from pathlib import Path
+root = Path(option("-root-dir")) / "model"
+assert Path(option("-corpus") + "." + option("-f")).exists() and Path(option("-corpus") + "." + option("-e")).exists()
+if option("-first-step") == "1":
+    assert option("-last-step") == "3" and option("-external-bin-dir") and "-mgiza" in sys.argv
+    root.mkdir()
+    (root / "aligned.grow-diag-final-and").write_text("1-1\\n2-2\\n")
+else:
+    import gzip
+    assert (option("-first-step"), option("-last-step")) == ("4", "9") and option("-max-phrase-length") == "5"
+    lm = option("-lm").split(":")
+    assert lm[:2] == ["0", "3"] and Path(lm[2]).exists() and lm[3] == "8"
+    links = (root / "aligned.grow-diag-final-and").read_text()
+    with gzip.open(root / "phrase-table.gz", "wt") as table:
+        table.write("" if not links.strip() else "a ||| A ||| 1\\n")
+    (root / "moses.ini").write_text("untuned")
+""",
+    "tune": """
+from pathlib import Path
+source, reference, moses, ini = sys.argv[1:5]
+assert len(open(source).readlines()) == len(open(reference).readlines()) and "--return-best-dev" in sys.argv
+assert Path(moses).exists() and Path(option("--mertdir"), "mert").exists() and "-threads" in option("--decoder-flags")
+Path(option("--working-dir")).mkdir()
+good = "good" if "A" in open(reference).read() else "bad"
+Path(option("--working-dir"), "moses.ini").write_text(good)
+""",
+}
+START = "import sys\n\n\ndef option(name):\n    return sys.argv[sys.argv.index(name) + 1]\n\n\n"
+SCRIPTS = {"train": "train-model.perl", "tune": "mert-moses.pl"}
+
+
+@pytest.fixture
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of stand-ins, and a `perl` on the path that runs its scripts with Python."""
+    for name, code in PROGRAMS.items():
+        path = tmp_path / "scripts/training" / SCRIPTS[name] if name in SCRIPTS else tmp_path / "bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{sys.executable}\n{START}{code}")
+        path.chmod(0o755)
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path/perl").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"), prepend=":")
+    (tmp_path / "train.en").write_text("a b\nc d\n")
+    (tmp_path / "train.fr").write_text("A B\nC D\n")
+    return tmp_path
+
+
+def words(folder: Path, step: str) -> list[str]:
+    """The command of one stage."""
+    texts = ["--texts", str(folder / "train.en"), str(folder / "train.fr")]
+    options = {
+        "moses_align": [*texts, "--output", "links/links.txt"],
+        "moses_language_model": ["--texts", str(folder / "train.fr"), "--order", "3", "--output", "lm/model"],
+        "moses_phrases": [
+            *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", "--order", "3"),
+            *("--longest", "5", "--output", "phrases"),
+        ],
+        "moses_tune": [
+            *(*texts, "--model", "phrases", "--sentences", "2", "--work", "work"),
+            *("--configuration", "tuned/moses.ini", "--output", "tuning.json"),
+        ],
+        "moses_decode": ["--configuration", "tuned/moses.ini", "--source", "source", "--output", "output"],
+    }
+    return [step, "--bin", str(folder / "bin"), *options[step]]
+
+
+STEPS = ["moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode"]
+
+
+@pytest.fixture
+def folder(installation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(installation)
+    (installation / "source").write_text("a b\n\nnothing\n")
+    return installation
+
+
+def test_all_stages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS:
+        assert main(words(folder, step)) == 0
+    assert (folder / "links/links.txt").read_text() == "0-0\n0-0\n"
+    tuning = json.loads((folder / "tuning.json").read_text())
+    assert tuning["system"] == VERSION
+    assert tuning["kept"] == 1
+    assert (folder / "tuned/moses.ini").read_text() == "good"
+    assert (folder / "output").read_text() == "A B\n\nnothing\n"
+    assert "source: line 3 was translated to nothing; its words are copied" in capsys.readouterr().err
+
+
+def test_mgiza_is_used_where_it_is(folder: Path) -> None:
+    for name in ("mgiza", "mkcls", "snt2cooc"):
+        (folder / "bin" / name).write_text("#!/bin/sh\n")
+        (folder / "bin" / name).chmod(0o755)
+    assert main(words(folder, "moses_align")) == 0
+    assert (folder / "links/links.txt").read_text() == "1-1\n2-2\n"
+
+
+def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    (folder / "bin/moses").write_text(
+        (folder / "bin/moses").read_text().replace("line.upper()", "'x'").replace("else line)", "else line.upper())")
+    )
+    # sentences of four words, for BLEU to be more than 0
+    (folder / "train.en").write_text("a b c d e\n")
+    (folder / "train.fr").write_text("A B C D E\n")
+    assert main(words(folder, "moses_tune")) == 0
+    assert json.loads((folder / "tuning.json").read_text())["kept"] == 0
+    assert (folder / "tuned/moses.ini").read_text() == "untuned"
+    assert "the weights from before are kept" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("step", "missing", "message"),
+    [
+        ("moses_align", "bin/moses", "bin/moses: no such program"),
+        ("moses_align", "bin/fast_align", "neither mgiza nor fast_align"),
+        ("moses_align", "bin/atools", "bin/atools: no such program"),
+        ("moses_language_model", "bin/lmplz", "bin/lmplz: no such program"),
+        ("moses_phrases", "scripts/training/train-model.perl", "train-model.perl: no such script"),
+        ("moses_tune", "bin/mert", "bin/mert: no such program"),
+        ("moses_tune", "phrases/model/moses.ini", "moses.ini: no such file; run the step moses_phrases"),
+        ("moses_decode", "bin/moses", "bin/moses: no such program"),
+    ],
+)
+def test_a_missing_program_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], step: str, missing: str, message: str
+) -> None:
+    for before in STEPS[: STEPS.index(step)]:
+        assert main(words(folder, before)) == 0
+    capsys.readouterr()
+    (folder / missing).unlink()
+    assert main(words(folder, step)) == 1
+    error = [line for line in capsys.readouterr().err.split("\n") if line.startswith("nmt ")]
+    assert len(error) == 1
+    assert message in error[0]
+
+
+def test_another_version_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words(folder, "moses_align"), "--version", "version 3.0"]) == 1
+    error = capsys.readouterr().err
+    assert f"bin/moses: {VERSION}, not version 3.0" in error
+    assert error.count("\n") == 1
+    assert main([*words(folder, "moses_align"), "--version", "version 4.0"]) == 0
+    (folder / "bin/moses").write_text("#!/bin/sh\necho something else\n")
+    assert main(words(folder, "moses_align")) == 1
+    assert "does not say that it is Moses" in capsys.readouterr().err
+
+
+def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    (folder / "links/links.txt").write_text("\n\n")
+    assert main(words(folder, "moses_phrases")) == 1
+    assert "phrase-table.gz: the phrase table is empty" in capsys.readouterr().err
+
+
+def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bin/lmplz").write_text("#!/bin/sh\nexit 3\n")
+    assert main(words(folder, "moses_language_model")) == 1
+    assert "bin/lmplz: failed with exit code 3" in capsys.readouterr().err
