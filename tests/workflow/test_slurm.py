@@ -29,6 +29,8 @@ TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
 OVERLAY = f"""\
 corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
+phrase_based: {{system: moses}}
+figure2: {{phrase_based: false}}
 variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
 """
 OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue"]  # as README says, where nobody keeps accounts
