@@ -90,6 +90,8 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
             digest = hashlib.file_digest(file, "sha256").digest()
             file.seek(0)
             file.write(digest)
+            file.flush()
+            os.fsync(file.fileno())
         if latest.exists():
             os.replace(latest, folder / PREVIOUS)
     _sync(folder)

@@ -97,8 +97,9 @@ class Adam(torch.optim.Adam):
     """Adam with the same step: it clips, returns the norm, and leaves all as it was where that is not finite."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, clip_norm: float) -> None:
-        super().__init__(parameters, learning_rate, fused=True)
+        super().__init__(parameters, learning_rate, fused=True, capturable=True)
         self.clip_norm = clip_norm
+        self._warned_capturable_if_run_uncaptured = True  # the first update of a shape is not captured
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Tensor:  # type: ignore[override]

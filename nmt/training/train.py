@@ -15,6 +15,7 @@ import math
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from statistics import fmean
@@ -64,10 +65,11 @@ class Training:
         batches: Batches,
         development: tuple[Sentences, Sentences],
         folder: Path,
+        settings: dict[str, Any],
         hours_before: float,
         processes: Processes,
     ) -> None:
-        self.hours_before, self.processes = hours_before, processes
+        self.settings, self.hours_before, self.processes = settings, hours_before, processes
         self.variant, self.batches, self.development, self.folder = variant, batches, development, folder
         self.device = processes.device(choose_device(variant.device))
         self.model = model.to(self.device)
@@ -77,7 +79,6 @@ class Training:
         self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates not yet read
         self.read_at = self.saved_at = 0.0
         self.best: dict[str, Tensor] = {}
-        self.settings = {**variant.what_is_learned(), "data": _fingerprint(batches.bitext.folder)}
         self.metrics = folder / METRICS
         if variant.batch < processes.world:
             raise UserError(f"{variant.label}: a batch of {variant.batch} for {processes.world} processes; start fewer")
@@ -264,10 +265,10 @@ class Training:
         }
 
 
-def _fingerprint(folder: Path) -> str:
-    """A digest of the binarized text, so that a checkpoint is never taken for one of other data."""
+def _fingerprint(paths: Iterable[str | Path]) -> str:
+    """A digest of files, so that a checkpoint is never taken for one of others."""
     digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
+    for path in paths:
         with open(path, "rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:16]
@@ -340,17 +341,23 @@ def _training(arguments: argparse.Namespace, variant: Variant, processes: Proces
     development = read_ids(arguments.development, shortlists)
     if (variant.continues is None) != (arguments.initial is None):
         raise UserError("--initial: needed by a variant that continues another, and by no other")
+    settings = {
+        **variant.what_is_learned(),
+        "data": _fingerprint(sorted(arguments.data.iterdir())),
+        "development": _fingerprint(arguments.development),
+    }
     hours_before = 0.0
     if arguments.initial is None:
         model = Network(variant, len(shortlists[0]), len(shortlists[1]))
         initialize(model, variant.seed)
     else:
         earlier, *_ = load_with_shortlists(arguments.initial / MODEL, arguments.shortlists, torch.device("cpu"))
+        settings["initial"] = _fingerprint([arguments.initial / MODEL])
         hours_before = read_json(arguments.initial / SUMMARY)["hours"]
         model = Network(variant, *earlier.symbols)
         model.load_state_dict(earlier.state_dict())
         model.updates = earlier.updates
-    return Training(variant, model, batches, development, arguments.checkpoints, hours_before, processes)
+    return Training(variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes)
 
 
 def _write(training: Training, arguments: argparse.Namespace) -> None:

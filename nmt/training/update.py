@@ -90,7 +90,8 @@ class GraphedUpdate(Update):
                 torch.cuda.current_stream().wait_stream(self.stream)
                 return cost, norm
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=self.pool):
+            # Meanwhile another thread pins the next batch's memory, which the global mode forbids.
+            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
                 cost, norm = super().__call__(batch)
             self.graphs[shape] = graph, batch, cost, norm
         graph, inputs, cost, norm = self.graphs[shape]

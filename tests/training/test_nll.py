@@ -52,7 +52,7 @@ def by_hand(model: Network, source: list[int], target: list[int]) -> float:
             prediction = model.predict(memory, state, previous)
             total -= prediction.log_probabilities[0, number].item()
             previous = torch.tensor([number])
-            state = model.advance(memory, prediction.carry, previous)
+            state = model.advance(prediction.carry, previous)
     return total
 
 

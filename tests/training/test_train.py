@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -173,6 +175,28 @@ def test_other_settings_refuse_to_resume(
     assert main(arguments(toy, tmp_path, checkpoint_every=0, checkpoint_minutes=3.0, label="other")) == 0
 
 
+def test_other_texts_and_another_initial_model_refuse_to_resume(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy = Path(shutil.copytree(toy, tmp_path / "toy"))
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(arguments(toy, first)) == 0
+    command = [*arguments(toy, second, continues="tiny", checkpoint_every=5), "--initial", str(first / "model")]
+    with monkeypatch.context() as patch:
+        die_at(patch, 45)
+        with pytest.raises(KilledError):
+            main(command)
+    kept = {path: path.read_bytes() for path in (toy / "development.target", first / "model" / "model.safetensors")}
+    assert main(arguments(toy, first, seed=2)) == 0
+    (toy / "development.target").write_bytes(kept[toy / "development.target"].replace(b"t1", b"t2"))
+    for path, name in zip(kept, ("development", "initial"), strict=True):
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert f"{name} was " in said
+        path.write_bytes(kept[path])
+    assert main(command) == 0
+
+
 class Spoilt:
     """A training whose costs are not finite at some updates."""
 
@@ -242,6 +266,18 @@ def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:
         optimizers[1].load_state_dict(optimizers[0].state_dict())
         states = optimizers[1].state_dict()["state"].values()
         assert {value.device.type for state in states for value in state.values()} == {"meta"}
+
+
+def test_optimizers_may_be_recorded_in_a_cuda_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch refuses those that are not made for it as soon as a recording is on; here it is led to believe so."""
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "current_stream", lambda: SimpleNamespace(is_capturing=lambda: True))
+    for name in ("adadelta", "adam"):
+        layer = torch.nn.Linear(3, 2)
+        layer(torch.ones(3)).sum().backward()
+        before = layer.weight.detach().clone()
+        make_optimizer(layer, tiny_variant(optimizer=name)).step()
+        assert not torch.equal(layer.weight, before)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from nmt.model.embedding import Embedding
-from nmt.training.batches import Batch
+from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes
-from nmt.training.update import Update
-from tests.model.models import KINDS, ragged_batch, tiny_model
+from nmt.training.update import GraphedUpdate, Update
+from tests.model.models import KINDS, ragged_batch, ragged_pairs, tiny_model
 
 CPU = torch.device("cpu")
 
@@ -41,6 +41,24 @@ def test_sparse_gradients_change_no_update(loss: str) -> None:
     for one, other in zip(*(model.parameters() for model in models), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
     assert costs[-3] < costs[0]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
+def test_recorded_updates_are_those_step_by_step(optimizer: str) -> None:
+    """Three shapes in turn: each runs step by step, is recorded, and is then replayed."""
+    cuda = torch.device("cuda")
+    models = [tiny_model(dtype=torch.float32, optimizer=optimizer).to(cuda) for _ in range(2)]
+    plain = Update(models[0], models[0].variant, cuda, Processes())
+    recorded = GraphedUpdate(models[1], models[1].variant, cuda)
+    for number in range(15):
+        shape = ((5, 3), (12, 3), (9, 20))[number % 3]
+        sources, targets = ragged_pairs(number, lengths=(shape, (1, 2), (shape[0], 1)))
+        batch = Batch(*pad(sources, cuda), *pad(targets, cuda))
+        torch.testing.assert_close(recorded(batch), plain(batch), rtol=1e-4, atol=1e-4)
+    assert len(recorded.graphs) == 3
+    for one, other in zip(*(model.parameters() for model in models), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
 def test_half_precision_products_follow_exact_ones() -> None:
