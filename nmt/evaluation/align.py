@@ -55,7 +55,7 @@ def alignments(
             prediction = model.predict(memory, state, previous)
             assert prediction.alignment is not None
             looks.append(prediction.alignment)
-            state, previous = model.advance(memory, prediction.carry, column), column
+            state, previous = model.advance(prediction.carry, column), column
         for pair, matrix in zip(chosen, torch.stack(looks, dim=1).cpu().numpy(), strict=True):
             found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
     return [found[pair] for pair in range(len(sources))]

@@ -85,7 +85,7 @@ class Network(nn.Module):
         hidden = self.readout.hidden(state, self.readout.project(embedded), for_readout)
         return Prediction(self.readout.log_probabilities(hidden), Carry(state, for_unit), alignment)
 
-    def advance(self, memory: Memory, carry: Carry, words: Tensor) -> Tensor:
+    def advance(self, carry: Carry, words: Tensor) -> Tensor:
         """The state (N, n) from which the next word is predicted, once y_i = `words` (N,) are chosen."""
         if not self.looks_first:
             return carry.state

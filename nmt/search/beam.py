@@ -119,7 +119,7 @@ class _Beams:
         self._remember(parents, words, prediction.alignment)
         flat = (parents + rows * torch.arange(sentences, device=parents.device).unsqueeze(1)).flatten()
         self.previous = words.flatten()
-        self.state = self.model.advance(self.memory, prediction.carry.select(flat), self.previous)
+        self.state = self.model.advance(prediction.carry.select(flat), self.previous)
         self.step += 1
         self._leave((self.widths > 0) & (self.step < self.maximum))
 

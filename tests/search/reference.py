@@ -54,7 +54,7 @@ def reference_search(
                 finished.append(Found(words, score, seen, True))
                 width -= 1
             else:
-                live.append(([*words, word], score, seen, model.advance(memory, carry, torch.tensor([word]))))
+                live.append(([*words, word], score, seen, model.advance(carry, torch.tensor([word]))))
         if not live or width == 0:
             break
     if not finished:
