@@ -27,11 +27,12 @@ demo: .venv/made
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
 
-# Training and decoding beside a plain version of the same model: train.csv, decode.csv and processes.csv of results/bench.
+# Training and decoding beside a plain version of the same model, and where the time goes: results/bench.
 bench: .venv/made
 	@python -m bench.train
 	@python -m bench.decode
 	@python -m bench.processes
+	@python -m bench.profile
 
 # The data stages on 0.25, 1 and 4 million pairs: results/bench/data.csv, docs/scale.md. Ten minutes on a quiet machine.
 bench-data: .venv/made

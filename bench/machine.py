@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+HEAP_KEPT = ", heap kept"  # the end of a contender's name: it keeps freed memory, as ours does (`keep_memory`)
+
 
 def name(device: torch.device) -> str:
     """The GPU's name, or the CPU's with its threads."""

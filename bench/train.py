@@ -1,7 +1,7 @@
 """What an update of the paper's RNNsearch costs, beside a plain version of the same equations.
 
 Writes seconds an update and their parts, target words a second, the ratio to the plain version's speed, the share of
-the time that the matrix products alone would take at the machine's rate, and peak memory.
+the time that the paper's matrix products alone would take at the machine's rate, and peak memory; and that rate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import name, product_rate, products_of_update
+from bench.machine import HEAP_KEPT, name, product_rate, products_of_update
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
@@ -30,11 +30,11 @@ from nmt.variant import Variant
 SYMBOLS = 30_001
 BATCH = 80
 LENGTHS = ((20, 20), (50, 50))
-EAGER = "eager"
 IMPLEMENTATIONS = (
-    (EAGER, "float32"),
-    ("eager, heap kept", "float32"),
+    ("eager", "float32"),
+    (f"eager{HEAP_KEPT}", "float32"),
     ("torch.compile", "float32"),
+    (f"torch.compile{HEAP_KEPT}", "float32"),
     ("ours", "float32"),
     ("ours", "bf16"),
 )
@@ -67,7 +67,7 @@ def prepare(
 ) -> Callable[[], Figures]:
     """One turn of this implementation: seconds an update, and of its parts where they can be told apart."""
     device = torch.device(device_name)
-    if implementation not in (EAGER, "torch.compile"):
+    if implementation == "ours" or implementation.endswith(HEAP_KEPT):
         keep_memory()
     batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
     if implementation == "ours":
@@ -82,7 +82,7 @@ def prepare(
             for parameter in plain.parameters():
                 parameter.normal_(std=0.01)
         optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
-        compiled = torch.compile(plain) if implementation == "torch.compile" else plain
+        compiled = torch.compile(plain) if implementation.startswith("torch.compile") else plain
 
         def cost(batch: Batch) -> torch.Tensor:
             return compiled(*batch)
@@ -130,7 +130,7 @@ def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | N
     jobs = [
         {"implementation": one, "precision": precision, "device_name": device.type, "lengths": lengths, "data": data}
         for one, precision in IMPLEMENTATIONS
-        if device.type == "cpu" or "heap" not in one
+        if device.type == "cpu" or not one.endswith(HEAP_KEPT)
     ]
     results = medians("bench.train", jobs, rounds, WARM_UP)
     batches = batches_for(lengths, data)
@@ -167,9 +167,11 @@ def main() -> None:
     table = pd.concat(tables)
     types = {"float32": torch.float32, "bf16": torch.bfloat16}
     rates = {precision: product_rate(device, dtype) for precision, dtype in types.items()}
-    for precision, rate in rates.items():
-        print(f"{name(device)}: {rate / 1e9:,.0f} GFLOP/s in {precision} products")
     table["floor_fraction"] /= table["precision"].map(rates)
+    machine = [
+        {"device": name(device), "precision": one, "gflop_per_second": rate / 1e9} for one, rate in rates.items()
+    ]
+    write(pd.DataFrame(machine), arguments.output.with_name("machine.csv"))
     write(table, arguments.output)
 
 

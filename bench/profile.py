@@ -1,0 +1,66 @@
+"""Where an update of the paper's RNNsearch spends its time on a CPU: matrix products, and what lies between them.
+
+Writes seconds an update, 20 + 20 words, and their share of it, by the profiler's own time of each of PyTorch's
+operators. What is below the time of the products is what no better arrangement of the update could take away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from bench.machine import name
+from bench.table import make_parser, write
+from bench.train import SYMBOLS, WARM_UP, made_up
+from nmt.device import keep_memory
+from nmt.model.initialization import initialize
+from nmt.model.network import Network
+from nmt.training.parallel import Processes
+from nmt.training.update import make_update
+from nmt.variant import Variant
+
+PARTS = {
+    "matrix products": ("mm", "addmm", "bmm", "mv", "addmv"),
+    "softmax": ("_softmax", "amax", "max", "sum", "log"),
+    "sigmoid": ("sigmoid_", "sigmoid"),
+    "conversion and copying": ("copy_", "cat", "stack", "fill_", "index_select", "index_put_", "constant_pad_nd"),
+}
+OPTIMIZER, REST = "optimizer", "other elementwise operators"
+
+
+def measure(precision: str, updates: int) -> pd.DataFrame:
+    """The parts of an update, on the average over so many."""
+    device = torch.device("cpu")
+    variant = Variant(name="bench", precision=precision)
+    model = Network(variant, SYMBOLS, SYMBOLS)
+    initialize(model, seed=1)
+    update, batch = make_update(model, variant, device, Processes()), made_up(20, 20)
+    part_of = {f"aten::{operator}": part for part, operators in PARTS.items() for operator in operators}
+    seconds: Counter[str] = Counter()
+    for turn in range(WARM_UP + updates):
+        with profile(activities=[ProfilerActivity.CPU]) as gradient:
+            update.differentiate(update.cost(batch))
+        with profile(activities=[ProfilerActivity.CPU]) as step:
+            update.optimizer.step()
+        if turn >= WARM_UP:
+            for event in gradient.key_averages():
+                seconds[part_of.get(event.key, REST)] += event.self_cpu_time_total / 1e6 / updates
+            seconds[OPTIMIZER] += sum(event.self_cpu_time_total for event in step.key_averages()) / 1e6 / updates
+    rows = [
+        {"device": name(device), "precision": precision, "part": part, "seconds": seconds[part]}
+        for part in [*PARTS, REST, OPTIMIZER]
+    ]
+    return pd.DataFrame(rows).assign(share=lambda table: table.seconds / table.seconds.sum())
+
+
+def main() -> None:
+    arguments = make_parser("profile", __doc__, rounds=5).parse_args()
+    keep_memory()
+    write(pd.concat([measure(precision, arguments.rounds) for precision in ("float32", "bf16")]), arguments.output)
+
+
+if __name__ == "__main__":
+    main()

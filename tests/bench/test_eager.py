@@ -1,0 +1,81 @@
+"""The baseline that speed is measured against: the same function, and the same search."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
+
+from bench.eager import Eager
+from bench.machine import products_of_update
+from bench.train import BATCH, SYMBOLS, made_up
+from nmt.model.network import Network
+from nmt.training.batches import pad
+from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model
+
+M, N, ALIGNMENT, MAXOUT = 5, 6, 7, 3
+
+
+@pytest.fixture
+def models() -> tuple[Network, Eager]:
+    """A model, and the baseline with its weights."""
+    model = tiny_model(embedding_bias=False, output_rank=None)
+    eager = Eager(TARGET_SYMBOLS, M, N, ALIGNMENT, MAXOUT).double()
+    weights = {
+        # the baseline has as many source words as target words
+        "source.weight": functional.pad(model.encoder.embedding.E, (0, 0, 0, TARGET_SYMBOLS - SOURCE_SYMBOLS)),
+        "target.weight": model.embedding.E,
+        "start.weight": model.W_s,
+        "start.bias": model.b_s,
+        "C.weight": torch.cat([model.C, model.C_z, model.C_r]),
+        "U_o.bias": model.readout.b_t,
+        "W_o.weight": model.readout.W_o,
+        "W_o.bias": model.readout.b_o,
+        "v_a.weight": model.context.v_a.unsqueeze(0),
+        **{f"{name}.weight": getattr(model.context, name) for name in ("W_a", "U_a")},
+        **{f"{name}.weight": getattr(model.readout, name) for name in ("U_o", "V_o", "C_o")},
+    }
+    for name, unit in (
+        ("unit", model.unit),
+        ("forwards", model.encoder.forwards),
+        ("backwards", model.encoder.backwards),
+    ):
+        weights[f"{name}.W.weight"] = torch.cat([unit.W, unit.W_z, unit.W_r])
+        weights[f"{name}.W.bias"] = torch.cat([unit.b, torch.zeros(2 * N)])
+        weights[f"{name}.U.weight"] = unit.U
+        weights[f"{name}.U_zr.weight"] = torch.cat([unit.U_z, unit.U_r])
+    eager.load_state_dict(weights)
+    return model, eager
+
+
+def test_it_computes_the_same_cost(models: tuple[Network, Eager]) -> None:
+    model, eager = models
+    torch.testing.assert_close(eager(*ragged_batch()), model.summed_nll(*ragged_batch()))
+
+
+@torch.no_grad()
+def test_its_search_ranks_as_all_pairs_of_words_do(models: tuple[Network, Eager]) -> None:
+    """A beam of as many hypotheses as there are words loses none in the first step."""
+    model, eager = models
+    sources, mask = pad(ragged_pairs()[0])
+    memory = model.encode(sources, mask)
+    words = torch.arange(TARGET_SYMBOLS).repeat(len(sources))
+    state = model.initial_state(memory)
+    first = model.predict(memory, state, None)
+    spread = torch.arange(len(sources)).repeat_interleave(TARGET_SYMBOLS)
+    state = model.advance(first.carry.select(spread), words)
+    second = model.predict(memory, state, words).log_probabilities
+    totals = (first.log_probabilities.flatten().unsqueeze(-1) + second).view(len(sources), -1)
+    best = totals.topk(TARGET_SYMBOLS, dim=1).indices
+    found = eager.beam(sources, mask, TARGET_SYMBOLS, 2)
+    torch.testing.assert_close(found[:, 1], best % TARGET_SYMBOLS)
+
+
+def test_the_products_are_counted_right() -> None:
+    """Within 2 %: s_0 is left out, and the baseline weighs annotations instead of their projections."""
+    eager = Eager(SYMBOLS).to("meta")
+    batch = [part.to("meta") for part in made_up(20, 20)]
+    with FlopCounterMode(display=False) as counter:
+        eager(*batch).backward()
+    assert counter.get_total_flops() == pytest.approx(products_of_update(SYMBOLS, BATCH, 20, 20), rel=0.02)
