@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 from bench.scale import KEPT, MEGA, PLAIN, Row, paper_words, training_corpora, write_page, write_rows
 from bench.text import LANGUAGES, SETS
+from nmt.config import Shard
 from nmt.corpora.lmplz import provide, works
 from nmt.files import UserError, read_lines
 
 LMPLZ = Path("data/tools/lmplz")
 SIZES = [250_000, 1_000_000, 4_000_000]
-SHARD = 1_000_000  # pairs
 PLAIN_LINES = 100_000
 SHORTLIST, ORDER, SEED = "30000", "4", "1234"
 Words = list[str | Path]
@@ -83,7 +83,7 @@ def sides(stem: Path) -> list[Path]:
 
 def tokenization(raw: Path, output: Path, language: str, shard: tuple[int, int] = (1, 1)) -> Words:
     """The words that tokenize a shard of a text."""
-    cut = ["--shard", *map(str, shard), str(SHARD)]
+    cut = ["--shard", *map(str, shard), str(Shard().pairs)]
     return ["nmt", "tokenize", "--language", language, *cut, "--input", raw, "--output", output]
 
 
@@ -97,7 +97,7 @@ def stages(folder: Path, pairs: int) -> Iterator[Stage]:
     words: Words = ["--name", "train", "--archives", archive, archive, "--members", *(path.name for path in raw)]
     yield whole("extract", [*words, "--outputs", *raw], raw)
 
-    shards = max(1, round(pairs / SHARD))
+    shards = Shard().count(pairs)
     parts = [sides(folder / "tokenized" / f"train.{number}") for number in range(1, shards + 1)]
     for side, language in enumerate(LANGUAGES):
         lines = min(pairs, PLAIN_LINES)

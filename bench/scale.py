@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from nmt.config import Shard
 from nmt.corpora.registry import Corpus, read_registry
-from nmt.evaluation.markup import markdown_table, read_csv, write_csv
+from nmt.evaluation.markup import markdown_table
+from nmt.evaluation.selection import PAPER_TOTAL
 from nmt.files import atomic
+from nmt.tables import read_csv, write_csv
 
 REGISTRY = Path("data/corpora.tsv")
-KEPT = 348_000_000  # words that the paper's data selection keeps
-PAPER_TOTAL = 850_000_000  # words, as the paper adds them up
+TOTAL, KEPT = PAPER_TOTAL
 PLAIN = "sacremoses"  # the baseline of tokenization
 CORES = (8, 64)
 GIGA, MEGA, HOUR = 1e9, 1e6, 3600
@@ -81,7 +82,7 @@ def shares(stage: str, corpora: Sequence[Corpus]) -> list[float]:
     if stage == "extract":
         return [(corpus.words or 0) / whole for corpus in corpora]
     if stage in ("tokenize", "survey", "rate"):
-        shards = [max(1, round((corpus.pairs or 0) / Shard().pairs)) for corpus in corpora]
+        shards = [Shard().count(corpus.pairs or 0) for corpus in corpora]
         both = zip(corpora, shards, strict=True)
         return [(corpus.words or 0) / whole / count for corpus, count in both for _ in range(count)]
     return [1.0]
@@ -187,7 +188,7 @@ def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
         "## All of WMT'14",
         paragraph(f"""
             The five archives, {archives / GIGA:.1f} GB, hold {pairs / MEGA:.1f} million pairs. The words that the
-            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {PAPER_TOTAL / MEGA:g}
+            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {TOTAL / MEGA:g}
             million), of which {KEPT / MEGA:g} million are kept. Seconds and disk are those of the largest text
             above times {words / largest[0].words:.1f}, the ratio of the words; memory goes on growing with a job's
             pairs as it did between the two largest texts. Stages follow one another, each in the jobs that the

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.config import Config, check_corpora, load
+from nmt.config import Config, Shard, check_corpora, load
 from nmt.corpora.registry import read_registry
 from nmt.files import UserError
 from nmt.variant import CONTEXT_MODULES, Variant
@@ -226,3 +226,8 @@ def test_every_context_has_its_class() -> None:
     for module, name in CONTEXT_MODULES.values():
         path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
         assert f"class {name}(" in path.read_text(encoding="utf-8")
+
+
+def test_shards_have_about_so_many_pairs() -> None:
+    counts = {0: 1, 3: 1, 14: 1, 16: 2, 24: 2, 26: 3, 100: 10}
+    assert {pairs: Shard(10).count(pairs) for pairs in counts} == counts
