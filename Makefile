@@ -34,7 +34,7 @@ bench: .venv/made
 	@python -m bench.processes
 
 # The data stages on 0.25, 1 and 4 million pairs, their memory on as many as WMT'14 has: data.csv and memory.csv of
-# results/bench, docs/scale.md. A quarter of an hour on a quiet machine, and 7 GB of disk.
+# results/bench, docs/scale.md. A quarter of an hour on a quiet machine, 6 GB of disk.
 bench-data: .venv/made
 	@python -m bench.memory
 	@python -m bench.data

@@ -78,6 +78,13 @@ def test_the_two_thirds_of_the_open_text_differ_in_the_rule_alone() -> None:
     assert drawn.select.words == chosen.select.words
 
 
+def test_hansard_is_one_more_corpus_of_the_open_text() -> None:
+    open_text = merged(read("wmt14.yaml"), read("open.yaml"))
+    with_hansard = load(merged(open_text, read("open-hansard.yaml")))
+    assert with_hansard.corpora.train == (*load(open_text).corpora.train, "hansard36")
+    check_corpora(with_hansard, read_registry(ROOT / with_hansard.registry))
+
+
 @pytest.mark.parametrize("name", ["wmt14.yaml", "demo.yaml", "open.yaml"])
 def test_corpora_are_in_the_registry(name: str) -> None:
     config = load(merged(read("wmt14.yaml"), read(name)))

@@ -365,7 +365,7 @@ def test_a_wrong_published_hash_is_emptied_to_take_the_archive(server: Server, t
         get(f"{server.address}/a/x", tmp_path / "x", published=wrong, bytes=len(CONTENT), lock=lock)
     assert not lock.exists()
     (tmp_path / "short").write_bytes(b"0123")
-    with pytest.raises(UserError, match="to take it, empty `bytes` of .*/short in the registry"):
+    with pytest.raises(UserError, match=r"to take it, empty `bytes` of .*/short in the registry"):
         get((tmp_path / "short").as_uri(), tmp_path / "x", published=wrong, bytes=3)
     with pytest.raises(UserError) as caught:  # what the registry pins itself stays
         get(f"{server.address}/a/x", tmp_path / "x", sha256="0" * 64)
