@@ -34,8 +34,10 @@ bench: .venv/made
 	@python -m bench.processes
 	@python -m bench.profile
 
-# The data stages on 0.25, 1 and 4 million pairs: results/bench/data.csv, docs/scale.md. Ten minutes on a quiet machine.
+# The data stages on 0.25, 1 and 4 million pairs, their memory on as many as WMT'14 has: data.csv and memory.csv of
+# results/bench, docs/scale.md. A quarter of an hour on a quiet machine, 6 GB of disk.
 bench-data: .venv/made
+	@python -m bench.memory
 	@python -m bench.data
 
 # JoeyNMT and OpenNMT-py, in an environment of their own, beside ours: results/bench/peers.csv.

@@ -2,7 +2,7 @@
 
 One process runs at a time; tokenize, survey and rate work on shards, as they do in the workflow. The CSV has a row for
 each size and stage: seconds, seconds of processor time, pairs a second a core, the largest resident size of a process,
-and what is left on disk. The page is made from the CSV alone (`bench.scale`).
+and what is left on disk. The page is made from this CSV and that of `bench.memory` alone (`bench.scale`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.scale import KEPT, MEGA, PLAIN, Row, paper_words, training_corpora, write_page, write_rows
-from bench.text import LANGUAGES, SETS
+from bench.scale import (
+    KEPT,
+    MEASURED,
+    MEGA,
+    MEMORY,
+    PAGE,
+    PLAIN,
+    Row,
+    paper_words,
+    training_corpora,
+    write_page,
+    write_rows,
+)
+from bench.text import LANGUAGES, SETS, real_corpora
+from nmt.config import Shard
 from nmt.corpora.lmplz import provide, works
-from nmt.files import UserError, read_lines
+from nmt.files import UserError, read_lines, warn
 
 LMPLZ = Path("data/tools/lmplz")
 SIZES = [250_000, 1_000_000, 4_000_000]
-SHARD = 1_000_000  # pairs
 PLAIN_LINES = 100_000
+BUILT_IN = "sentences of the built-in language"
 SHORTLIST, ORDER, SEED = "30000", "4", "1234"
 Words = list[str | Path]
 
@@ -83,7 +96,7 @@ def sides(stem: Path) -> list[Path]:
 
 def tokenization(raw: Path, output: Path, language: str, shard: tuple[int, int] = (1, 1)) -> Words:
     """The words that tokenize a shard of a text."""
-    cut = ["--shard", *map(str, shard), str(SHARD)]
+    cut = ["--shard", *map(str, shard), str(Shard().pairs)]
     return ["nmt", "tokenize", "--language", language, *cut, "--input", raw, "--output", output]
 
 
@@ -97,7 +110,7 @@ def stages(folder: Path, pairs: int) -> Iterator[Stage]:
     words: Words = ["--name", "train", "--archives", archive, archive, "--members", *(path.name for path in raw)]
     yield whole("extract", [*words, "--outputs", *raw], raw)
 
-    shards = max(1, round(pairs / SHARD))
+    shards = Shard().count(pairs)
     parts = [sides(folder / "tokenized" / f"train.{number}") for number in range(1, shards + 1)]
     for side, language in enumerate(LANGUAGES):
         lines = min(pairs, PLAIN_LINES)
@@ -157,6 +170,7 @@ def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
         used.append((stage, together([measure(words, log) for words in stage.jobs])))
         print(f"{stage.name}, {stage.pairs:,} pairs: {used[-1][1].seconds:.1f} s", file=sys.stderr, flush=True)
     words = sum(map(count_words, (folder / "tokenized").glob(f"train.*.{LANGUAGES[1]}")))
+    text = name_of_text(corpora)
     return [
         Row(
             stage.name,
@@ -168,9 +182,16 @@ def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
             usage.peak_mb,
             sum(size(path) for path in stage.leaves) / MEGA,
             processor(),
+            text,
         )
         for stage, usage in used
     ]
+
+
+def name_of_text(corpora: Path) -> str:
+    """What `bench.text` recombines or makes."""
+    found = len(real_corpora(corpora))
+    return f"recombined lines of {found} open corpora" if found else BUILT_IN
 
 
 def processor() -> str:
@@ -191,19 +212,22 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--folder", type=Path, default=Path("data/bench"), help="for what is made and removed [data/bench]"
     )
-    parser.add_argument("--output", type=Path, default=Path("results/bench/data.csv"), help="[results/bench/data.csv]")
-    parser.add_argument("--page", type=Path, default=Path("docs/scale.md"), help="[docs/scale.md]")
+    parser.add_argument("--output", type=Path, default=MEASURED, help=f"[{MEASURED}]")
+    parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
+    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
     arguments = parser.parse_args(words)
     try:
         if not works(LMPLZ):
             provide(LMPLZ)
+        if name_of_text(arguments.corpora) == BUILT_IN:
+            warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured; name their folder")
         rows: list[Row] = []
         arguments.folder.mkdir(parents=True, exist_ok=True)
         for pairs in sorted(arguments.pairs):
             with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
                 rows += bench(pairs, arguments.corpora, Path(folder))
         write_rows(arguments.output, rows)
-        write_page(arguments.output, arguments.page)
+        write_page(arguments.output, arguments.memory, arguments.page)
     except UserError as error:
         print(f"bench.data: {error}", file=sys.stderr)
         return 1

@@ -1,8 +1,12 @@
-"""The page on WMT'14 at full size, worked out from the measurements of `bench.data`.
+"""The page on WMT'14 at full size, worked out from the measurements of `bench.data` and `bench.memory`.
 
 The time of a stage is that of the largest text measured, times the ratio of the words. Its jobs, those of the
-workflow, go to the cores one by one, the longest first; a stage begins when the one before it has ended. Memory grows
-with the pairs of a job as it grew from the second largest text to the largest.
+workflow, go to the cores one by one, the longest first; a stage begins when the one before it has ended.
+
+Memory is measured on as many pairs as WMT'14 has where a stage has one job for all of them and holds something of
+each. That of the jobs of shards grows as it grew from the second largest text to the largest. What holds the distinct
+words grows ever more slowly (Heaps' law), so a straight line is a bound; it goes through the two smallest texts, since
+in larger ones, recombined from the same lines, new words become too rare.
 """
 
 from __future__ import annotations
@@ -15,12 +19,17 @@ from typing import NamedTuple
 
 from nmt.config import Shard
 from nmt.corpora.registry import Corpus, read_registry
-from nmt.evaluation.markup import markdown_table, read_csv, write_csv
+from nmt.evaluation.markup import markdown_table
+from nmt.evaluation.selection import PAPER_TOTAL
 from nmt.files import atomic
+from nmt.tables import read_csv, write_csv
 
 REGISTRY = Path("data/corpora.tsv")
-KEPT = 348_000_000  # words that the paper's data selection keeps
-PAPER_TOTAL = 850_000_000  # words, as the paper adds them up
+MEASURED, MEMORY = Path("results/bench/data.csv"), Path("results/bench/memory.csv")
+PAGE = Path("docs/scale.md")
+TOTAL, KEPT = PAPER_TOTAL
+# Stages that hold the distinct words, and how often: coverage has those of a corpus beside those of all.
+DISTINCT = {"shortlist": 1, "coverage": 2}
 PLAIN = "sacremoses"  # the baseline of tokenization
 CORES = (8, 64)
 GIGA, MEGA, HOUR = 1e9, 1e6, 3600
@@ -39,22 +48,43 @@ class Row(NamedTuple):
     peak_mb: float  # the largest process
     disk_mb: float  # what it leaves
     processor: str
+    text: str  # what it is made of
+
+
+class Peak(NamedTuple):
+    """The memory of a stage on a text of so many pairs."""
+
+    stage: str
+    pairs: int
+    peak_mb: float
+    processor: str
 
 
 def read_rows(path: Path) -> list[Row]:
     """The measurements in a CSV file."""
     rows = []
-    for stage, pairs, words, *figures, processor in read_csv(str(path), Row._fields):
+    for stage, pairs, words, *figures, processor, text in read_csv(path, Row._fields):
         seconds, core_seconds, pairs_a_second, peak_mb, disk_mb = map(float, figures)
         amounts = (seconds, core_seconds, pairs_a_second, peak_mb, disk_mb)
-        rows.append(Row(stage, int(pairs), int(words), *amounts, processor))
+        rows.append(Row(stage, int(pairs), int(words), *amounts, processor, text))
     return rows
 
 
-def write_rows(path: Path, rows: Sequence[Row]) -> None:
+def read_peaks(path: Path) -> list[Peak]:
+    """The measurements of memory in a CSV file."""
+    rows = read_csv(path, Peak._fields)
+    return [Peak(stage, int(pairs), float(peak_mb), processor) for stage, pairs, peak_mb, processor in rows]
+
+
+def write_rows(path: Path, rows: Sequence[Row] | Sequence[Peak]) -> None:
     """Write measurements as CSV, seconds and sizes to a tenth."""
     cells = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
-    write_csv(str(path), Row._fields, cells)
+    write_csv(path, rows[0]._fields, cells)
+
+
+def total_pairs(corpora: Sequence[Corpus]) -> int:
+    """The pairs of all corpora, as the registry expects them."""
+    return sum(corpus.pairs or 0 for corpus in corpora)
 
 
 def training_corpora(registry: Path = REGISTRY) -> list[Corpus]:
@@ -81,16 +111,19 @@ def shares(stage: str, corpora: Sequence[Corpus]) -> list[float]:
     if stage == "extract":
         return [(corpus.words or 0) / whole for corpus in corpora]
     if stage in ("tokenize", "survey", "rate"):
-        shards = [max(1, round((corpus.pairs or 0) / Shard().pairs)) for corpus in corpora]
+        shards = [Shard().count(corpus.pairs or 0) for corpus in corpora]
         both = zip(corpora, shards, strict=True)
         return [(corpus.words or 0) / whole / count for corpus, count in both for _ in range(count)]
     return [1.0]
 
 
-def memory(row: Row, before: Row, pairs: float) -> float:
-    """The MB of the process of `row`, which had those of `before` on a smaller text, on so many pairs."""
+def memory(row: Row, before: Row, pairs: float, times: int = 1) -> float:
+    """The MB on so many pairs of the process of `row`, which had those of `before` on a smaller text.
+
+    It grows so many `times` as much as between the two.
+    """
     growth = max(0.0, row.peak_mb - before.peak_mb) / max(1, row.pairs - before.pairs)
-    return row.peak_mb + growth * max(0.0, pairs - row.pairs)
+    return row.peak_mb + times * growth * max(0.0, pairs - row.pairs)
 
 
 def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
@@ -107,16 +140,21 @@ def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
 
 
 class Worked(NamedTuple):
-    """What all of the corpora take: the table, and the hours of all stages together on each of CORES."""
+    """What all of the corpora take.
+
+    The table; the hours of all stages together on each of CORES; the MB of the largest process.
+    """
 
     table: str
     hours: list[float]
+    peak: float
 
 
-def work_out(rows: Sequence[Row], sizes: Sequence[int], corpora: Sequence[Corpus]) -> Worked:
-    """The figures of the largest text, carried over to all of the corpora."""
+def work_out(rows: Sequence[Row], peaks: Sequence[Peak], sizes: Sequence[int], corpora: Sequence[Corpus]) -> Worked:
+    """The figures of the largest text, carried over to all of the corpora; `peaks` are of a text of their size."""
     of = {(row.stage, row.pairs): row for row in rows}
-    pairs = sum(corpus.pairs or 0 for corpus in corpora)
+    known = {peak.stage: peak.peak_mb for peak in peaks}
+    pairs = total_pairs(corpora)
     together: dict[str, list[Row]] = {}
     for row in rows:
         if row.pairs == sizes[-1]:
@@ -126,7 +164,13 @@ def work_out(rows: Sequence[Row], sizes: Sequence[int], corpora: Sequence[Corpus
         factor = paper_words(corpora) / own[0].words
         parts = shares(stage, corpora)
         jobs = [row.seconds * factor * part for row in own for part in parts]
-        largest = max(memory(row, of[row.stage, sizes[-2:][0]], max(parts) * pairs) for row in own)
+        if stage in known:
+            largest = known[stage]
+        elif stage in DISTINCT:
+            two = [(of[row.stage, sizes[:2][-1]], of[row.stage, sizes[0]]) for row in own]
+            largest = max(memory(second, first, pairs, DISTINCT[stage]) for second, first in two)
+        else:
+            largest = max(memory(row, of[row.stage, sizes[-2:][0]], max(parts) * pairs) for row in own)
         disk = sum(row.disk_mb for row in own) * factor * MEGA / GIGA
         figures = [sum(jobs) / HOUR, *(hours(jobs, cores) for cores in CORES), disk]
         lines.append([stage, f"{len(jobs)}", *(f"{one:.2f}" for one in figures[:-1]), f"{largest:,.0f}", f"{disk:.1f}"])
@@ -141,7 +185,7 @@ def work_out(rows: Sequence[Row], sizes: Sequence[int], corpora: Sequence[Corpus
         "MB a process",
         "GB on disk",
     ]
-    return Worked("\n".join(markdown_table(columns, lines)), sums[1:-1])
+    return Worked("\n".join(markdown_table(columns, lines)), sums[1:-1], peak)
 
 
 def speeds(rows: Sequence[Row], plain: Sequence[Row]) -> str:
@@ -156,7 +200,13 @@ def paragraph(text: str) -> str:
     return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
 
 
-def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """The words as a list: "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def page(measurements: Sequence[Row], peaks: Sequence[Peak], corpora: Sequence[Corpus]) -> str:
     """The page, in Markdown."""
     plain = [row for row in measurements if row.stage.startswith(PLAIN)]
     rows = [row for row in measurements if row not in plain]
@@ -166,18 +216,21 @@ def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
     growth = {row.stage: row.seconds / smallest[row.stage].seconds for row in largest}
     steepest = max(growth, key=lambda stage: growth[stage])
     hungriest = max(rows, key=lambda row: row.peak_mb)
-    words, pairs = paper_words(corpora), sum(corpus.pairs or 0 for corpus in corpora)
+    words, pairs = paper_words(corpora), total_pairs(corpora)
     archives = sum(corpus.archives[0].bytes or 0 for corpus in corpora)
     fetching = archives * 8 / (MEGABITS * MEGA) / HOUR
-    worked = work_out(rows, sizes, corpora)
+    worked = work_out(rows, peaks, sizes, corpora)
     totals = " and ".join(f"{total:.1f} on {cores}" for total, cores in zip(worked.hours, CORES, strict=True))
     blocks = [
         "# WMT'14 at full size",
-        "Made by `make bench-data` from [results/bench/data.csv](../results/bench/data.csv): do not edit.",
+        paragraph(f"""
+            Made by `make bench-data` from [{MEASURED}](../{MEASURED}) and [{MEMORY}](../{MEMORY}): do not edit."""),
         "## Measured",
         paragraph(f"""
-            One process at a time, on {rows[0].processor}. For each size of the text, in million pairs, the seconds
-            and the memory of the largest process (MB); for the largest the speed, and what is left on disk."""),
+            One process at a time, on {rows[0].processor}; the text is {rows[0].text}. For each size of it, in million
+            pairs, the seconds and the memory of the largest process (MB); for the largest the speed, and what is left
+            on disk. The seconds are those of a process that is alone: on a loaded machine it shares
+            disk and memory with others."""),
         measured(rows, sizes),
         paragraph(f"""
             From {sizes[0]:,} to {sizes[-1]:,} pairs, {sizes[-1] / sizes[0]:g} times as many, seconds grow at most
@@ -187,12 +240,18 @@ def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
         "## All of WMT'14",
         paragraph(f"""
             The five archives, {archives / GIGA:.1f} GB, hold {pairs / MEGA:.1f} million pairs. The words that the
-            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {PAPER_TOTAL / MEGA:g}
+            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {TOTAL / MEGA:g}
             million), of which {KEPT / MEGA:g} million are kept. Seconds and disk are those of the largest text
-            above times {words / largest[0].words:.1f}, the ratio of the words; memory goes on growing with a job's
-            pairs as it did between the two largest texts. Stages follow one another, each in the jobs that the
-            workflow makes of it."""),
+            above times {words / largest[0].words:.1f}, the ratio of the words. Stages follow one another, each in the
+            jobs that the workflow makes of it."""),
         worked.table,
+        paragraph(f"""
+            The memory of {listed([peak.stage for peak in peaks])}, which have one job for all of the text, is measured
+            on {peaks[0].pairs:,} made-up pairs of as many words, in the workflow's shards, on {peaks[0].processor};
+            that of jobs of shards goes on growing as it did between the two largest texts. Shortlist and coverage hold
+            the distinct words, which grow ever more slowly (Heaps' law): theirs, an upper bound, goes on growing as
+            between the two smallest texts (in larger ones, recombined from the same lines, new words are too rare),
+            that of coverage twice as much, for the words of a corpus beside those of all."""),
         paragraph(f"""
             Hours for all stages: {totals} cores. Before them the archives are fetched, in {fetching:.1f} hours at
             {MEGABITS} Mbit/s; their {archives / GIGA:.1f} GB come on top of the disk above."""),
@@ -212,7 +271,7 @@ def page(measurements: Sequence[Row], corpora: Sequence[Corpus]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def write_page(source: Path, output: Path) -> None:
-    """Write the page on the measurements in `source`."""
+def write_page(source: Path, memory: Path, output: Path) -> None:
+    """Write the page on the measurements in `source` and `memory`."""
     with atomic(output) as partial:
-        partial.write_text(page(read_rows(source), training_corpora()), encoding="utf-8")
+        partial.write_text(page(read_rows(source), read_peaks(memory), training_corpora()), encoding="utf-8")

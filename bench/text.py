@@ -25,13 +25,21 @@ SET_PAIRS = 3000  # of the built-in language
 Pair = tuple[str, str]
 
 
-def real_pairs(corpora: Path, names: tuple[str, ...] = ()) -> Iterator[Pair]:
-    """The pairs of the named corpora, or of all to train on, as far as their archives lie below `corpora`."""
+def real_corpora(folder: Path, names: tuple[str, ...] = ()) -> list[tuple[Path, Path]]:
+    """The archives of the named corpora, or of all to train on, as far as they lie below `folder`."""
+    found = []
     for corpus in read_registry(REGISTRY).values():
         if corpus.name in names if names else corpus.role == "train":
-            paths = [corpora / archive.path for archive in corpus.archives]
-            if all(path.is_file() for path in paths):
-                yield from zip(*map(_lines, paths), strict=True)
+            source, target = (folder / archive.path for archive in corpus.archives)
+            if source.is_file() and target.is_file():
+                found.append((source, target))
+    return found
+
+
+def real_pairs(folder: Path, names: tuple[str, ...] = ()) -> Iterator[Pair]:
+    """The pairs of `real_corpora`."""
+    for paths in real_corpora(folder, names):
+        yield from zip(*map(_lines, paths), strict=True)
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -64,6 +64,10 @@ class Shard:
 
     pairs: Annotated[int, integer(1)] = 2_000_000
 
+    def count(self, pairs: int) -> int:
+        """In how many shards a corpus of `pairs` pairs is worked on."""
+        return max(1, round(pairs / self.pairs))
+
 
 @dataclass(frozen=True)
 class Select:

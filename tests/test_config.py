@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.config import Config, check_corpora, load
+from nmt.config import Config, Shard, check_corpora, load
 from nmt.corpora.registry import read_registry
 from nmt.files import UserError
 from nmt.variant import CONTEXT_MODULES, Variant
@@ -76,6 +76,13 @@ def test_the_two_thirds_of_the_open_text_differ_in_the_rule_alone() -> None:
     names = {"experiment": "", "results": ""}
     assert replace(drawn, select=chosen.select, **names) == replace(chosen, **names)
     assert drawn.select.words == chosen.select.words
+
+
+def test_hansard_is_one_more_corpus_of_the_open_text() -> None:
+    open_text = merged(read("wmt14.yaml"), read("open.yaml"))
+    with_hansard = load(merged(open_text, read("open-hansard.yaml")))
+    assert with_hansard.corpora.train == (*load(open_text).corpora.train, "hansard36")
+    check_corpora(with_hansard, read_registry(ROOT / with_hansard.registry))
 
 
 @pytest.mark.parametrize("name", ["wmt14.yaml", "demo.yaml", "open.yaml"])
@@ -226,3 +233,8 @@ def test_every_context_has_its_class() -> None:
     for module, name in CONTEXT_MODULES.values():
         path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
         assert f"class {name}(" in path.read_text(encoding="utf-8")
+
+
+def test_shards_have_about_so_many_pairs() -> None:
+    counts = {0: 1, 3: 1, 14: 1, 16: 2, 24: 2, 26: 3, 100: 10}
+    assert {pairs: Shard(10).count(pairs) for pairs in counts} == counts

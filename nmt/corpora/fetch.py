@@ -152,7 +152,10 @@ def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, p
     found = measure(partial, f"check {archive.path}")
     differs = departure(archive, found)
     wrong = differs if published_binds else ""
-    if not wrong:
+    if wrong:
+        column = "published" if archive.bytes in (None, found.fingerprint.bytes) else "bytes"
+        wrong += f" (to take it, empty `{column}` of {archive.path} in the registry)"
+    else:
         pinned = record(lock, archive.path, found.fingerprint) if lock and not archive.sha256 else None
         wrong = fault(archive, pinned, found)
         if pinned and wrong:

@@ -6,7 +6,8 @@ A registry is a tab-separated file with a header. Each row is one parallel corpu
 - `source_address`, `target_address`: the archives of its sides, the same address twice where one archive holds both;
 - `mirrors`: further addresses of the same archive, separated by spaces, tried in turn;
 - `sha256`: what the archive must have, wherever it is read; empty until known (see `nmt.corpora.lock`);
-- `bytes`, `published`: length and md5:HEX or sha256:HEX that others have published of the archive;
+- `bytes`, `published`: length and md5:HEX or sha256:HEX that others have published of the archive. A copy from the
+  addresses must agree, one from the setting `mirror` need not; an entry that proves wrong may be emptied;
 - `source_member`, `target_member`: the files inside, empty where the address is the text itself, perhaps compressed;
 - `pairs`, `words`: how many are expected, `words` as the paper states them.
 

@@ -10,9 +10,8 @@ best and worst pairs, to look at.
 from __future__ import annotations
 
 import argparse
-import csv
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from nmt.corpora.rate import RATING
 from nmt.corpora.survey import Files, Pair, State, Text, add_text_arguments, text_of
 from nmt.files import UserError, atomic, warn, write_lines
 from nmt.progress import Progress
+from nmt.tables import Cell, write_csv
 
 RULES = ("ranking", "shares", "random")
 EXAMPLES = 10  # best and worst pairs of each corpus that are shown
@@ -36,7 +36,7 @@ AUDIT = (
 DISTRIBUTION = ("corpus", "rating_from", "rating_to", "pairs", "pairs_kept", "cut")
 TOTAL = "total"
 
-Row = tuple[object, ...]
+Row = tuple[Cell, ...]
 
 
 # ---- the choice
@@ -177,12 +177,6 @@ def examples(text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_], 
         fate = "yes" if kept[number] else "no"
         lines.append("\t".join([f"{ratings[number]:.4f}", fate, name, str(number - start + 1), *sentences]))
     return lines
-
-
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
-    """Write a table with its header."""
-    with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
 
 
 # ---- command line

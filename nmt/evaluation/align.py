@@ -18,12 +18,12 @@ from nmt.device import add_arguments as add_device_arguments
 from nmt.device import prepare
 from nmt.evaluation.drawing import formats_of, save, style
 from nmt.evaluation.figure3 import Panel, draw
-from nmt.evaluation.markup import Cell, write_csv
 from nmt.evaluation.samples import COLUMNS
 from nmt.files import UserError
 from nmt.model.network import Network
 from nmt.model.translator import load_translator
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs
+from nmt.tables import Cell, write_csv
 from nmt.training.batches import by_length, pad
 
 PANELS = 30  # of a picture, at most

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from nmt.evaluation.drawing import add_outputs, literal, save, style
 from nmt.evaluation.lengths import COLUMNS
-from nmt.evaluation.markup import read_csv
 from nmt.files import UserError
+from nmt.tables import read_csv
 
 # Line, marker and grey of each model: the three have different periods, so that 60 models differ.
 LINES = ("-", "--", "-.", ":")

@@ -15,9 +15,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from nmt.corpora.detokenize import unescape
 from nmt.evaluation.drawing import add_outputs, literal, save, style
-from nmt.evaluation.markup import read_csv
 from nmt.evaluation.samples import COLUMNS
 from nmt.files import UserError, warn
+from nmt.tables import read_csv
 
 
 @dataclass(frozen=True)

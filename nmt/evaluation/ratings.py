@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from nmt.corpora.select import DISTRIBUTION
 from nmt.evaluation.drawing import add_outputs, literal, save, style
-from nmt.evaluation.markup import read_csv
 from nmt.files import UserError
+from nmt.tables import read_csv
 
 ROW_HEIGHT = 0.62  # inches a corpus
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD, Shortlist
-from nmt.evaluation.markup import Cell, write_csv
 from nmt.files import UserError, read_lines, warn
+from nmt.tables import Cell, write_csv
 
 COLUMNS = ("panel", "row", "column", "target_word", "source_word", "weight")
 PANELS = "abcd"

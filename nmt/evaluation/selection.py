@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nmt.corpora.registry import read_registry
 from nmt.corpora.select import AUDIT, TOTAL
-from nmt.evaluation.markup import Cell, read_csv, write_csv
+from nmt.tables import Cell, read_csv, write_csv
 
 COLUMNS = (*AUDIT, "paper_words", "paper_words_kept")
 PAPER_TOTAL = (850_000_000, 348_000_000)  # Section 4.1; its corpora as listed there have 1,357.5 million

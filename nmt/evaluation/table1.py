@@ -8,19 +8,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from nmt.evaluation.markup import (
-    Cell,
-    beside,
-    escape_latex,
-    escape_markdown,
-    markdown_table,
-    number,
-    span,
-    write_csv,
-)
+from nmt.evaluation.markup import beside, escape_latex, escape_markdown, markdown_table, number, span
 from nmt.evaluation.paper import Row, paper_row, read_paper
 from nmt.evaluation.sentences import paired
 from nmt.files import UserError, read_json, write_lines
+from nmt.tables import Cell, write_csv
 
 COLUMNS = (
     "model",

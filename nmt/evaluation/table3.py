@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
-from nmt.evaluation.markup import escape_markdown, write_csv
+from nmt.evaluation.markup import escape_markdown
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.files import UserError, warn, write_lines
+from nmt.tables import write_csv
 
 # set -> the paper's sentences in the order of Appendix C: the number of the line, counted from 1, and the digest that
 # `fingerprint` gives for it, so that another text under the set's name is noticed.

@@ -1,19 +1,24 @@
-"""The benchmark of the data stages: every stage is measured, and the page says what the figures say."""
+"""The benchmarks of the data stages: every stage is measured, and the page says what the figures say."""
 
 from __future__ import annotations
 
+import csv
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from bench import memory as bench_memory
 from bench.data import main
 from bench.scale import (
+    Peak,
     Row,
     hours,
     memory,
     page,
     paper_words,
+    read_peaks,
     read_rows,
     shares,
     training_corpora,
@@ -24,18 +29,24 @@ from bench.scale import (
 from bench.text import recombined
 
 ROOT = Path(__file__).parents[2]
-MEASURED, PAGE = ROOT / "results" / "bench" / "data.csv", ROOT / "docs" / "scale.md"
+MEASURED, MEMORY = ROOT / "results" / "bench" / "data.csv", ROOT / "results" / "bench" / "memory.csv"
+PAGE = ROOT / "docs" / "scale.md"
 STAGES = [
     *("extract", "sacremoses en", "tokenize en", "sacremoses fr", "tokenize fr", "survey", "estimate", "rate"),
     *("select", "shortlist en", "shortlist fr", "coverage", "binarize"),
 ]
+WHOLE = ["estimate", "select", "binarize"]  # stages that hold something of every pair
 
 
 def row(stage: str, pairs: int, seconds: float, peak_mb: float = 100.0) -> Row:
-    return Row(stage, pairs, 25 * pairs, seconds, seconds, pairs / seconds, peak_mb, pairs / 1e6, "a processor")
+    return Row(
+        stage, pairs, 25 * pairs, seconds, seconds, pairs / seconds, peak_mb, pairs / 1e6, "a processor", "some text"
+    )
 
 
-def test_every_stage_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lmplz: Path) -> None:
+def test_every_stage_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lmplz: Path
+) -> None:
     monkeypatch.chdir(ROOT)
     output, made = tmp_path / "data.csv", tmp_path / "page.md"
     words = ["--pairs", "150", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
@@ -44,8 +55,50 @@ def test_every_stage_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [one.stage for one in rows] == STAGES
     assert {one.pairs for one in rows} == {150}
     assert all(one.words > 150 and one.seconds > 0 and 5 < one.peak_mb < 1500 for one in rows)
-    assert made.read_text() == page(rows, training_corpora())
+    assert {one.text for one in rows} == {"sentences of the built-in language"}
+    assert f"warning: {tmp_path}: none of the open corpora is there;" in capsys.readouterr().err
+    assert made.read_text() == page(rows, read_peaks(MEMORY), training_corpora())
+    assert "the text is sentences of the built-in language." in " ".join(made.read_text().split())
     assert list((tmp_path / "made").iterdir()) == []
+
+
+def small_registry(folder: Path) -> Path:
+    """The paper's registry, with a thousandth of the pairs and words."""
+    path = folder / "corpora.tsv"
+    with open(ROOT / "data" / "corpora.tsv", newline="") as file:
+        header, *lines = csv.reader(file, delimiter="\t")
+    for line in lines:
+        for column in ("pairs", "words"):
+            cell = header.index(column)
+            line[cell] = line[cell] and str(int(line[cell]) // 1000)
+    path.write_text("".join("\t".join(line) + "\n" for line in [header, *lines]))
+    return path
+
+
+def test_memory_is_measured_on_as_many_pairs_as_the_registry_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lmplz: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    words = ["--registry", str(small_registry(tmp_path)), "--folder", str(tmp_path / "made")]
+    output, made = tmp_path / "memory.csv", tmp_path / "page.md"
+    assert bench_memory.main([*words, "--output", str(output), "--page", str(made)]) == 0
+    peaks = read_peaks(output)
+    assert [(peak.stage, peak.pairs) for peak in peaks] == [(stage, 40_840) for stage in WHOLE]
+    assert all(5 < peak.peak_mb < 1500 for peak in peaks)
+    assert made.read_text() == page(read_rows(MEASURED), peaks, training_corpora())
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+def test_the_made_up_text_is_as_large_as_the_real_one() -> None:
+    corpora = training_corpora()
+    sizes = [size for corpus in corpora for size in bench_memory.shard_sizes(corpus.pairs or 0)]
+    assert (len(sizes), sum(sizes)) == (21, sum(corpus.pairs or 0 for corpus in corpora))
+    lengths = np.array([line.count(b" ") + 1 for line in bench_memory.sentences(33)], np.uint32)
+    assert lengths.mean() == pytest.approx(paper_words(corpora) / sum(sizes), rel=0.02)
+    pieces = np.concatenate([*bench_memory.records(lengths, 0, 25_000), *bench_memory.records(lengths, 25_000, 9)])
+    assert len(np.unique(pieces["digest"])) == 25_009
+    assert pieces["source_words"][10_000] == pieces["target_words"][25_000] == lengths[0]
+    assert sum(map(len, bench_memory.ratings(0, 25_000))) == 25_000
 
 
 def test_a_stage_that_fails_is_one_line(
@@ -86,12 +139,29 @@ def test_memory_goes_on_growing() -> None:
     assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 10_000) == pytest.approx(280)
     assert memory(row("select", 2000, 1, 100), row("select", 1000, 1, 120), 10_000) == 100
     assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 500) == 120
+    assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 10_000, 2) == pytest.approx(440)
+
+
+def test_memory_of_all_of_the_text_is_measured_or_a_straight_line() -> None:
+    corpora = training_corpora()
+    pairs = sum(corpus.pairs or 0 for corpus in corpora)
+    sizes = [1_000_000, 2_000_000, 4_000_000]
+
+    def peak(stage: str, *sizes_mb: float, peaks: tuple[Peak, ...] = ()) -> float:
+        rows = [row(stage, size, 1.0, mb) for size, mb in zip(sizes, sizes_mb, strict=True)]
+        return work_out(rows, peaks, sizes, corpora).peak
+
+    assert peak("select", 100, 110, 120, peaks=(Peak("select", pairs, 777, "a processor"),)) == 777
+    # through the two smallest texts, whatever the largest had
+    assert peak("shortlist en", 100, 110, 115) == pytest.approx(110 + 10 * (pairs / 1e6 - 2))
+    assert peak("coverage", 100, 110, 115) == pytest.approx(110 + 20 * (pairs / 1e6 - 2))
+    assert peak("extract", 100, 110, 120) == pytest.approx(120 + 5 * (780 / 1357.5 * pairs / 1e6 - 4))
 
 
 def test_all_of_the_text_is_the_ratio_of_the_words() -> None:
     corpora = training_corpora()
     words, pairs = paper_words(corpora), 1_000_000
-    worked = work_out([row("select", pairs, 36.0), row("shortlist en", pairs, 36.0)], [pairs], corpora)
+    worked = work_out([row("select", pairs, 36.0), row("shortlist en", pairs, 36.0)], [], [pairs], corpora)
     each = 36 * words / (25 * pairs) / 3600
     assert worked.hours == pytest.approx([2 * each] * 2)
     cells = [cell.strip() for cell in worked.table.split("\n")[2].split("|")]
@@ -105,7 +175,7 @@ def test_figures_survive_the_file(tmp_path: Path) -> None:
 
 
 def test_the_page_is_made_from_the_measurements(tmp_path: Path) -> None:
-    write_page(MEASURED, tmp_path / "scale.md")
+    write_page(MEASURED, MEMORY, tmp_path / "scale.md")
     assert (tmp_path / "scale.md").read_text() == PAGE.read_text(), "make bench-data writes the page anew"
 
 
@@ -118,7 +188,14 @@ def test_time_is_linear_and_memory_flat_in_what_was_measured() -> None:
             first, last = of[stage, sizes[0]], of[stage, sizes[-1]]
             assert last.core_seconds / first.core_seconds < 1.2 * last.pairs / first.pairs
             assert last.peak_mb < 1500
-    assert all(
-        total < 6
-        for total in work_out([one for one in rows if "sacre" not in one.stage], sizes, training_corpora()).hours
-    )
+
+
+def test_all_of_the_text_takes_less_than_six_hours_and_1500_mb_a_process() -> None:
+    rows = [one for one in read_rows(MEASURED) if not one.stage.startswith("sacremoses")]
+    peaks, corpora = read_peaks(MEMORY), training_corpora()
+    assert [(peak.stage, peak.pairs) for peak in peaks] == [
+        (stage, sum(corpus.pairs or 0 for corpus in corpora)) for stage in WHOLE
+    ]
+    worked = work_out(rows, peaks, sorted({one.pairs for one in rows}), corpora)
+    assert max(worked.hours) < 6
+    assert worked.peak < 1500

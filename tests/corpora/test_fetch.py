@@ -358,6 +358,23 @@ def test_wrong_hash_keeps_what_was_there(server: Server, tmp_path: Path, facts: 
     assert names(tmp_path) == ["x"]
 
 
+def test_a_wrong_published_hash_is_emptied_to_take_the_archive(server: Server, tmp_path: Path) -> None:
+    wrong, lock = "sha256:" + "0" * 64, tmp_path / "lock"
+    said = r"as published, got .* \(to take it, empty `published` of a/x in the registry\); nothing was kept"
+    with pytest.raises(UserError, match=said):
+        get(f"{server.address}/a/x", tmp_path / "x", published=wrong, bytes=len(CONTENT), lock=lock)
+    assert not lock.exists()
+    (tmp_path / "short").write_bytes(b"0123")
+    with pytest.raises(UserError, match=r"to take it, empty `bytes` of .*/short in the registry"):
+        get((tmp_path / "short").as_uri(), tmp_path / "x", published=wrong, bytes=3)
+    with pytest.raises(UserError) as caught:  # what the registry pins itself stays
+        get(f"{server.address}/a/x", tmp_path / "x", sha256="0" * 64)
+    assert "to take it" not in str(caught.value)
+    get(f"{server.address}/a/x", tmp_path / "x", bytes=len(CONTENT), lock=lock)
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert "/x\t" in lock.read_text()
+
+
 def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path: Path) -> None:
     lock = tmp_path / "corpora.lock.tsv"
     get(f"{server.address}/b/x", tmp_path / "x", lock=lock)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, UNK, Shortlist, count_words, make_shortlist
 from nmt.files import UserError
+from tests.conftest import SmallDisk
 
 TEXT = "b a c\na  b\n\nb d\u2028d\x0ce UNK <eos>\n"
 
@@ -99,3 +100,19 @@ def test_a_broken_shortlist_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "en.tsv").write_text(text)
     with pytest.raises(UserError, match=r"en\.tsv"):
         Shortlist.read(tmp_path / "en.tsv")
+
+
+def test_a_full_disk_is_one_line_and_room_mends_it(
+    tmp_path: Path, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, output = tmp_path / "text.en", small_disk.folder / "en.tsv"
+    source.write_text("".join(f"word{number}\n" for number in range(20_000)))
+    words = ["shortlist", "--input", str(source), "--size", "30000", "--output", str(output)]
+    small_disk.limit(65536)
+    assert main(words) == 1
+    said = capsys.readouterr().err.strip().split("\n")[-1]
+    assert said == f"nmt shortlist: {output}: no space left; nothing was changed, free some and repeat"
+    assert list(small_disk.folder.iterdir()) == []
+    small_disk.free()
+    assert main(words) == 0
+    assert len(Shortlist.read(output)) == 20_002

@@ -9,6 +9,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.select import AUDIT
+from tests.conftest import SmallDisk
 
 TRAIN = {"en": "a b\na c\n\na a\n", "fr": "x x\nx\ny z\nz\n"}
 SHORTLISTS = {"en": "<eos>\t4\n<unk>\t2\na\t4\nb\t1\n", "fr": "<eos>\t4\n<unk>\t1\nx\t3\nz\t2\n"}
@@ -73,3 +74,18 @@ def test_sets_and_names_go_together(words: list[str], capsys: pytest.CaptureFixt
     words.insert(words.index("test") + 1, "another")
     assert main(words) == 1
     assert "--names: 2 names" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_line_and_room_mends_it(
+    tmp_path: Path, words: list[str], small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit(tmp_path, first=4, **{f"corpus-{number}": 0 for number in range(2000)})
+    output = words[-1] = str(small_disk.folder / "coverage.csv")
+    small_disk.limit(16384)
+    assert main(words) == 1
+    said = capsys.readouterr().err.strip().split("\n")[-1]
+    assert said == f"nmt coverage: {output}: no space left; nothing was changed, free some and repeat"
+    assert list(small_disk.folder.iterdir()) == []
+    small_disk.free()
+    assert main(words) == 0
+    assert Path(output).read_text().count("\n") == 1 + 2 * (1 + 2000 + 1 + 1)

@@ -66,3 +66,24 @@ def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys
     assert main(["ratings", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "r.png")]) == 1
     assert said in capsys.readouterr().err
     assert not (tmp_path / "r.png").exists()
+
+
+def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> None:
+    folder = ROOT / "results" / "open"
+    said = " ".join((folder / "README.md").read_text().split())
+
+    def shares(name: str, *corpora: str) -> list[str]:
+        with open(folder / name, newline="") as file:
+            rows = {row["corpus"]: row for row in csv.DictReader(file)}
+        words = [(int(rows[one]["source_words_kept"]), int(rows[one]["source_words"])) for one in corpora]
+        return [f"{100 * kept / whole:.0f} %" for kept, whole in words]
+
+    laws = shares("selection-third.csv", "laws-lois", "eurlex")
+    assert "{} and {} of their English words are in the selected third".format(*laws) in said
+    manuals = ("django-docs", "python-docs", "debian-po", "libreoffice", "webwml")
+    kept = shares("selection-third.csv", *manuals)
+    assert (
+        "Django's documentation to {}, Python's to {}, Debian's translations to {}, LibreOffice's to {}, Debian's web "
+        "site to {}."
+    ).format(*kept) in said
+    assert f"({', '.join(shares('selection.csv', *manuals))})" in said

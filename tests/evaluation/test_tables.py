@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.markup import escape_latex, escape_markdown, markdown_table, read_csv, span, write_csv
+from nmt.evaluation.markup import escape_latex, escape_markdown, markdown_table, span
 from nmt.evaluation.paper import read_paper
 from nmt.files import UserError
+from nmt.tables import read_csv, write_csv
 
 PAPER = str(Path(__file__).parents[2] / "data" / "paper.tsv")
 LABELS = ["RNNencdec-30", "RNNsearch-50*", "my_own & 100%"]

@@ -16,6 +16,7 @@ from nmt.corpora.binarize import Bitext
 from nmt.corpora.grammar import Grammar
 from nmt.corpora.lock import read_lock
 from nmt.corpora.registry import read_archives, read_registry
+from tests.conftest import SmallDisk
 from tests.corpora.test_fetch import Server, careful, failing, server, truncated
 from tests.workflow.tree import Tree, jobs
 
@@ -167,3 +168,20 @@ def test_a_failed_job_leaves_what_has_arrived_to_the_next_run(server: Server, tr
     assert run.returncode == 0, run.stdout
     assert server.ranges == [None, "bytes=3000000-", "bytes=3000000-"]
     assert (archives / "later.tgz").read_bytes() == server.content
+
+
+def test_a_full_disk_fails_jobs_with_a_line_and_room_mends_it(tree: Tree, mirror: Path, small_disk: SmallDisk) -> None:
+    if not small_disk.mounted:
+        pytest.skip("a file system cannot be mounted here")
+    (tree.folder / "data/small").symlink_to(small_disk.folder)
+    targets = [f"data/small/tokenized/un.1-of-6.{language}" for language in ("en", "fr")]
+    settings = {"mirror": mirror, "experiment": "small"}
+    small_disk.limit(40_960)  # for the archive, one side of its text and a part of the other
+    run = paper(tree, *targets, **settings)
+    assert run.returncode == 1
+    assert re.search("nmt (fetch|extract): .*no space left.* free some and repeat", run.stdout), run.stdout[-4000:]
+    assert not any((tree.folder / target).exists() for target in targets)
+    small_disk.free()
+    run = paper(tree, *targets, **settings)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert all((tree.folder / target).read_text().count("\n") == PAIRS for target in targets)

@@ -86,8 +86,8 @@ MODEL = [
 def cut(corpus):
     """The parts in which a corpus is worked on, each with the option that tokenizes it: shards, or the whole."""
     wanted = corpus in TRAIN and corpus not in [*IN_DOMAIN, *HELD_OUT]
-    shards = round((REGISTRY[corpus].pairs or 0) / CONFIG.shard.pairs) if wanted else 1
-    if shards < 2:
+    shards = CONFIG.shard.count(REGISTRY[corpus].pairs or 0) if wanted else 1
+    if shards == 1:
         return {corpus: ""}
     return {
         f"{corpus}.{number}-of-{shards}": f"--shard {number} {shards} {CONFIG.shard.pairs}"

@@ -1,0 +1,148 @@
+"""Measure the memory of the stages that have one job for all of the text, on as many pairs as WMT'14 has.
+
+What they hold of a pair are numbers, its words go by; so the text may be made up. It has the pairs and shards of the
+registry's training corpora and as many words as the paper states, but those are ten, and shards of one size are one
+file. Surveys, in which no two digests are alike, and ratings are written as they would come from the steps before.
+Which words the shortlists hold does not matter either; their number is the paper's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.data import LMPLZ, ORDER, SEED, SHORTLIST, Words, measure, processor, sides
+from bench.scale import KEPT, MEASURED, MEMORY, PAGE, REGISTRY, Peak, paper_words, total_pairs, write_page, write_rows
+from nmt.config import Shard
+from nmt.corpora.arrays import write_array
+from nmt.corpora.lmplz import provide, works
+from nmt.corpora.rate import RATING
+from nmt.corpora.registry import read_registry
+from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist
+from nmt.corpora.survey import RECORD
+from nmt.files import UserError
+
+PIECE = 10_000  # pairs that the text repeats; little is in memory, since a process begins with its parent's size
+ODD = np.uint64(0x9E3779B97F4A7C15)  # its multiples, as digests, are all different and in no order
+
+
+def shard_sizes(pairs: int) -> list[int]:
+    """The pairs of each shard of a corpus, as the workflow cuts it: the last one has what is left."""
+    count = Shard().count(pairs)
+    return [*[Shard().pairs] * (count - 1), pairs - (count - 1) * Shard().pairs]
+
+
+def sentences(mean: int) -> list[bytes]:
+    """The lines of a piece, of 1 to 2 `mean` - 1 words."""
+    draw = np.random.default_rng(0)
+    lengths = draw.integers(1, 2 * mean, PIECE)
+    return [b" ".join(b"%d" % word for word in draw.integers(10, size=length)) for length in lengths]
+
+
+def write_text(stem: Path, pairs: int, lines: list[bytes]) -> list[Path]:
+    """Write a text of `pairs` pairs, the same on both sides, unless it is there already."""
+    paths = sides(stem)
+    whole = b"".join(line + b"\n" for line in lines)
+    rest = b"".join(line + b"\n" for line in lines[: pairs % len(lines)])
+    for path in paths:
+        if not path.exists():
+            with open(path, "wb") as file:
+                file.writelines([whole] * (pairs // len(lines)))
+                file.write(rest)
+    return paths
+
+
+def records(words: NDArray[np.uint32], first: int, pairs: int) -> Iterator[NDArray[np.void]]:
+    """The survey of a shard whose first pair has the number `first` among all."""
+    for start in range(0, pairs, len(words)):
+        piece = np.zeros(min(len(words), pairs - start), RECORD)
+        piece["digest"] = np.arange(first + start, first + start + len(piece), dtype=np.uint64) * ODD
+        piece["source_words"] = piece["target_words"] = words[: len(piece)]
+        yield piece
+
+
+def ratings(first: int, pairs: int) -> Iterator[NDArray[np.float32]]:
+    """The ratings of that shard, drawn."""
+    draw = np.random.default_rng(first)
+    for start in range(0, pairs, PIECE):
+        yield draw.standard_normal(min(PIECE, pairs - start), RATING.type)
+
+
+def bench(registry: Path, folder: Path) -> list[Peak]:
+    """Make the text and what the steps before leave in the empty `folder`; run the stages on it."""
+    known = read_registry(registry).values()
+    corpora = [corpus for corpus in known if corpus.role == "train"]
+    pairs, log = total_pairs(corpora), folder / "log"
+    lines = sentences(round(paper_words(corpora) / pairs))
+    words = np.array([line.count(b" ") + 1 for line in lines], np.uint32)
+    options: dict[str, Words] = {name: [] for name in ("names", "sources", "targets", "surveys", "ratings")}
+    first = total = 0
+    for corpus in corpora:
+        for size in shard_sizes(corpus.pairs or 0):
+            survey, rating = (folder / f"{name}.{first}.npy" for name in ("surveyed", "rated"))
+            write_array(survey, RECORD, records(words, first, size))
+            write_array(rating, RATING, ratings(first, size))
+            one: Words = [corpus.name, *write_text(folder / str(size), size, lines), survey, rating]
+            for option, value in zip(options.values(), one, strict=True):
+                option.append(value)
+            first += size
+            total += int(words.sum()) * (size // PIECE) + int(words[: size % PIECE].sum())
+    rated: Words = ["--ratings", *options.pop("ratings")]
+    text: Words = [word for name, values in options.items() for word in (f"--{name}", *values)]
+
+    development = total_pairs([corpus for corpus in known if corpus.role == "development"])
+    in_domain = write_text(folder / "in-domain", development, lines)
+    stages: dict[str, Words] = {"estimate": [*text, "--in-domain-sources", in_domain[0]]}
+    stages["estimate"] += ["--in-domain-targets", in_domain[1], "--lmplz", LMPLZ, "--order", ORDER, "--seed", SEED]
+    stages["estimate"] += ["--output", folder / "estimated"]
+    selected = sides(folder / "selected" / "train")
+    budget = total * KEPT // paper_words(corpora)
+    stages["select"] = [*text, *rated, "--words", str(budget), "--outputs", *selected, "--audit", folder / "audit.csv"]
+    stages["select"] += ["--distribution", folder / "ratings.csv", "--examples", folder / "examples.tsv"]
+    shortlists = sides(folder / "shortlist")
+    symbols = (EOS_SYMBOL, UNK_SYMBOL, *map(str, range(int(SHORTLIST) - 1)))
+    for path in shortlists:
+        Shortlist(symbols, (1,) * len(symbols)).write(path)
+    stages["binarize"] = ["--shortlists", *shortlists, "--texts", *selected, "--seed", SEED]
+    stages["binarize"] += ["--output", folder / "binarized"]
+
+    peaks = []
+    for stage, arguments in stages.items():
+        usage = measure(["nmt", stage, *arguments], log)
+        peaks.append(Peak(stage, pairs, usage.peak_mb, processor()))
+        print(f"{stage}, {pairs:,} pairs: {usage.peak_mb:,.0f} MB", file=sys.stderr, flush=True)
+    return peaks
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--registry", type=Path, default=REGISTRY, help=f"whose pairs and words there are [{REGISTRY}]")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("data/bench"), help="for what is made and removed [data/bench]"
+    )
+    parser.add_argument("--output", type=Path, default=MEMORY, help=f"[{MEMORY}]")
+    parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
+    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
+    arguments = parser.parse_args(words)
+    try:
+        if not works(LMPLZ):
+            provide(LMPLZ)
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+            peaks = bench(arguments.registry, Path(folder))
+        write_rows(arguments.output, peaks)
+        write_page(arguments.measured, arguments.output, arguments.page)
+    except UserError as error:
+        print(f"bench.memory: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
