@@ -270,7 +270,7 @@ def _check_variants(variants: Mapping[str, Variant]) -> None:
 
 
 def _check_uses(config: Config) -> None:
-    """Tables and figures name variants that exist, data selection corpora that are trained on."""
+    """Tables and figures name variants that exist, data selection corpora that are trained on; Moses takes no sample."""
     uses = [("table3.models", one) for one in config.table3.models]
     uses += [("figure2.leave_out", one) for one in config.figure2.leave_out]
     uses.append(("figure3.model", config.figure3.model))
@@ -284,6 +284,8 @@ def _check_uses(config: Config) -> None:
     for corpus in config.select.shares or ():
         if corpus not in config.corpora.train:
             raise unknown(corpus, config.corpora.train, "config: select.shares", "training corpus")
+    if config.phrase_based.system == "moses" and config.phrase_based.pairs:
+        raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
     if config.variants[config.figure3.model].context == "fixed":
         raise UserError(
             f"config: figure3.model: {config.figure3.model} has no alignments; name a variant with attention"

@@ -143,6 +143,7 @@ def test_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_their_o
         ("{phrase_based: {system: joshua}}", "config: phrase_based.system: expected one of moses, thot"),
         ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
         ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, 2 or more"),
+        ("{phrase_based: {pairs: 9}, moses: {bin: a}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
         ("{moses: {bin: 3}}", "config: moses.bin: expected text, or null"),
         ("{variants: {phrase-based: {prototype: RNNsearch}}}", "the name of the phrase-based system"),
         ("{variants: {RNNsearch-30: {label: Moses}}}", "Moses is taken by the phrase-based system"),
