@@ -6,6 +6,7 @@ All of it happens in a copy of the tree; the checkout is only read.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 
@@ -80,6 +81,15 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     rules = [rule for rule, _ in plan]
     assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
     assert ("evaluate", "phrase-based") in plan
+
+
+def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree) -> None:
+    (tree.folder / "monolingual.yaml").write_text("phrase_based: {system: thot, monolingual: [un]}\n")
+    run = tree.snakemake("--dry-run", configs=["monolingual.yaml"])
+    assert ("language_model", "") in jobs(run)
+    [inputs] = re.findall(r"^rule language_model:\n    input: (.*)$", run.stdout, re.MULTILINE)
+    parts = [f"data/wmt14/tokenized/un.{number}-of-6.fr" for number in range(1, 7)]
+    assert inputs.split(", ")[: 1 + len(parts)] == ["data/wmt14/selected/train.fr", *parts]
 
 
 def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:

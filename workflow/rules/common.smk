@@ -279,7 +279,7 @@ def word_align_inverse(wildcards):
 
 def monolingual_texts():
     """The target sides that the language model of the phrase-based system has beside the selected text."""
-    return [f"<data>/tokenized/{name}.{LANGUAGES[1]}" for name in MONOLINGUAL]
+    return side(1, MONOLINGUAL)
 
 
 def moses_bin(wildcards):
