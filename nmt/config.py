@@ -320,12 +320,15 @@ def check_corpora(config: Config, known: Iterable[str]) -> None:
         for corpus in chosen:
             if corpus not in known:
                 raise unknown(corpus, known, f"config: corpora.{use}", f"corpus ({config.registry})")
+    corpora = config.corpora
+    evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
     for corpus in config.phrase_based.monolingual:
+        where = "config: phrase_based.monolingual"
         if corpus not in known:
-            where = "config: phrase_based.monolingual"
             raise unknown(corpus, known, where, f"corpus ({config.registry})")
+        for use, chosen in evaluated.items():
+            if corpus in chosen:
+                raise UserError(f"{where}: {corpus} is a {use} set; take it out of one of them")
     for corpus in config.corpora.test:
-        if corpus in config.phrase_based.monolingual:
-            raise UserError(f"config: phrase_based.monolingual: {corpus} is a test set; take it out of one of them")
         if corpus in config.corpora.train + config.corpora.in_domain + config.corpora.development:
             raise UserError(f"config: corpora.test: {corpus} is also used in training; take it out of one of them")

@@ -177,8 +177,14 @@ def test_a_test_set_is_not_trained_on() -> None:
 
 
 def test_a_language_model_is_not_made_of_unknown_corpora_or_test_sets() -> None:
-    for corpus, message in (("news-crawl", "phrase_based.monolingual: unknown corpus"), ("newstest2014", "a test set")):
-        config = paper(f"{{phrase_based: {{monolingual: [{corpus}]}}}}")
+    for corpus, message in (
+        ("news-crawl", "phrase_based.monolingual: unknown corpus"),
+        ("newstest2014", "newstest2014 is a test set"),
+        ("newstest2013", "newstest2013 is a development set"),
+        ("newstest2012", "newstest2012 is a held-out set"),
+    ):
+        sets = "{development: [newstest2013], held_out: [newstest2012]}"
+        config = paper(f"{{corpora: {sets}, phrase_based: {{monolingual: [{corpus}]}}}}")
         with pytest.raises(UserError, match=message):
             check_corpora(config, read_registry(ROOT / config.registry))
 

@@ -197,6 +197,13 @@ def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureF
     assert "phrase-table.gz: the phrase table is empty" in capsys.readouterr().err
 
 
+def test_a_language_model_is_not_made_of_held_out_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "held_out").write_text("C D\nx\n")
+    assert main([*words(folder, "moses_language_model"), "--held-out", "held_out"]) == 0
+    assert (folder / "lm/model").read_text() == "A B\n"
+    assert "that are of the held-out sets: 1\n" in capsys.readouterr().err
+
+
 def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bin/lmplz").write_text("#!/bin/sh\nexit 3\n")
     assert main(words(folder, "moses_language_model")) == 1

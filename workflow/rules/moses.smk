@@ -27,8 +27,9 @@ rule moses_align:
 
 rule moses_language_model:
     input:
-        f"<data>/selected/train.{LANGUAGES[1]}",
-        monolingual_texts(),
+        selected=f"<data>/selected/train.{LANGUAGES[1]}",
+        monolingual=monolingual_texts(),
+        held_out=side(1, HELD_OUT),
     output:
         "<data>/phrase_based/moses_language_model/model.binary",
     log:
@@ -48,7 +49,8 @@ rule moses_language_model:
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --version={params.version:q}"
-        " --texts {input} --order {params.order} --output {output} 2> >(tee {log} >&2)"
+        " --texts {input.selected} {input.monolingual} --held-out {input.held_out} --order {params.order}"
+        " --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_phrases:
