@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from nmt.files import UserError
@@ -270,7 +271,7 @@ def _check_variants(variants: Mapping[str, Variant]) -> None:
 
 
 def _check_uses(config: Config) -> None:
-    """Tables and figures name variants that exist, data selection corpora that are trained on; Moses takes no sample."""
+    """Tables and figures name variants that exist, data selection corpora that are trained on; Moses no sample."""
     uses = [("table3.models", one) for one in config.table3.models]
     uses += [("figure2.leave_out", one) for one in config.figure2.leave_out]
     uses.append(("figure3.model", config.figure3.model))
@@ -311,6 +312,13 @@ def load(mapping: Mapping[str, Any]) -> Config:
     _check_variants(config.variants)
     _check_uses(config)
     return config
+
+
+def check_moses(config: Config) -> None:
+    """UserError where Moses is to be run and the named folder does not hold it."""
+    folder = config.moses.bin
+    if config.phrase_based.system == "moses" and folder is not None and not (Path(folder) / "moses").is_file():
+        raise UserError(f"config: moses.bin: no program moses in {folder}; name the folder of Moses's programs")
 
 
 def check_corpora(config: Config, known: Iterable[str]) -> None:

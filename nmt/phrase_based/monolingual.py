@@ -1,4 +1,4 @@
-"""The text of a phrase-based system's language model, which none of the sentences that it is measured on is left in."""
+"""The text of a phrase-based system's language model, without the sentences that the system is measured on."""
 
 from __future__ import annotations
 

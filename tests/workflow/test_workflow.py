@@ -75,6 +75,8 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
 
 
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
+    (tree.folder / "tools/moses/bin").mkdir(parents=True)
+    (tree.folder / "tools/moses/bin/moses").touch()
     (tree.folder / "moses.yaml").write_text("moses: {bin: tools/moses/bin}\nfigure2: {phrase_based: true}\n")
     plan = jobs(tree.snakemake("--dry-run", configs=["moses.yaml"]))
     stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode")
@@ -125,6 +127,7 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
         ("variants: {RNN-9: {prototype: RNNserch}}", "unknown prototype RNNserch; the nearest is RNNsearch"),
         ("corpora: {test: [newstest2041]}", "unknown corpus"),
         ("registry: data/none.tsv", "data/none.tsv"),
+        ("{phrase_based: {system: moses, pairs: 0}, moses: {bin: nowhere}}", "moses.bin: no program moses in nowhere"),
         ("defaults: {epsilon: 1e-8}", "write 1.0e-8"),
     ],
 )

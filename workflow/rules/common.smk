@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt.__main__ import STEPS
-from nmt.config import PHRASE_BASED, check_corpora, load
+from nmt.config import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
@@ -22,6 +22,7 @@ def read_config():
         checked = load(config)
         registry = read_registry(checked.registry)
         check_corpora(checked, registry)
+        check_moses(checked)
     except UserError as error:
         sys.exit(f"snakemake: {error}")
     return checked, registry
