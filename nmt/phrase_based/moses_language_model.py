@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
     add_text_arguments(parser)
     parser.add_argument("--order", type=int, default=5, help="words of the longest n-grams")
+    parser.add_argument("--memory", type=int, default=4000, help="MB")
     parser.add_argument("--output", type=Path, required=True, help="the model in KenLM's binary form")
 
 
@@ -27,6 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="moses_language_model.", dir=arguments.output.parent) as name:
         text, arpa = Path(name) / "text", Path(name) / "arpa"
         write_lines(text, text_lines(arguments.texts, arguments.held_out))
-        call([lmplz, "-o", str(arguments.order), "-S", "50%", "-T", name, "--text", text, "--arpa", arpa])
+        memory = f"{arguments.memory * 4 // 5}M"  # beside what it sorts with, it has its vocabulary
+        call([lmplz, "-o", str(arguments.order), "-S", memory, "-T", name, "--text", text, "--arpa", arpa])
         with atomic(arguments.output) as partial:
             call([build_binary, arpa, partial])

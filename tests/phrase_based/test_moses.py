@@ -24,7 +24,7 @@ for line in sys.stdin:
     print("" if line == "nothing" else line.upper() if "good" in ini else line)
 """,
     "lmplz": """
-assert option("-o") == "3" and option("-T")
+assert option("-o") == "3" and option("-T") and option("-S") == "800M"
 open(option("--arpa"), "w").write(open(option("--text")).read())
 """,
     "build_binary": "open(sys.argv[2], 'w').write(open(sys.argv[1]).read())",
@@ -93,7 +93,7 @@ def words(folder: Path, step: str) -> list[str]:
     texts = ["--texts", str(folder / "train.en"), str(folder / "train.fr")]
     options = {
         "moses_align": [*texts, "--output", "links/links.txt"],
-        "moses_language_model": ["--texts", str(folder / "train.fr"), "--order", "3", "--output", "lm/model"],
+        "moses_language_model": ["--texts", str(folder / "train.fr"), "--order", "3", "--memory", "1000", "--output", "lm/model"],
         "moses_phrases": [
             *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", "--order", "3"),
             *("--longest", "5", "--output", "phrases"),

@@ -85,6 +85,22 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     assert ("evaluate", "phrase-based") in plan
 
 
+def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
+    programs = {"moses": "echo Moses", "fast_align": 'sed s/.*/0-0/ "$2"', "atools": 'cat "$2"'}
+    overlay = "phrase_based: {{system: moses}}\nmoses: {{bin: {}}}\n"
+    links = "data/smoke/phrase_based/moses_align/links.txt"
+    for folder in ("here", "there"):
+        (done.folder / folder).mkdir()
+        for name, command in programs.items():
+            program = done.folder / folder / name
+            program.write_text(f"#!/bin/sh\n{command}\n")
+            program.chmod(0o755)
+        (done.folder / f"{folder}.yaml").write_text(overlay.format(folder))
+    run = done.snakemake(links, "--cores", "1", "--configfile", *SMOKE, "here.yaml", configs=[])
+    assert run.returncode == 0, run.stdout
+    assert jobs(done.snakemake(links, "--dry-run", "--configfile", *SMOKE, "there.yaml", configs=[])) == []
+
+
 def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree) -> None:
     (tree.folder / "monolingual.yaml").write_text("phrase_based: {system: thot, monolingual: [un]}\n")
     run = tree.snakemake("--dry-run", configs=["monolingual.yaml"])

@@ -17,7 +17,7 @@ rule moses_align:
         mem_mb=growing(64000),
         runtime=growing(10080),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         code=code("moses_align"),
     shell:
@@ -43,14 +43,14 @@ rule moses_language_model:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         order=CONFIG.phrase_based.order,
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --version={params.version:q}"
         " --texts {input.selected} {input.monolingual} --held-out {input.held_out} --order {params.order}"
-        " --output {output} 2> >(tee {log} >&2)"
+        " --memory {resources.mem_mb} --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_phrases:
@@ -71,7 +71,7 @@ rule moses_phrases:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         order=CONFIG.phrase_based.order,
         longest=CONFIG.phrase_based.phrase_length,
@@ -100,9 +100,9 @@ rule moses_tune:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
-        work=f"{DATA}/phrase_based/moses_tune.work",
+        work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
         search=moses_search(),
         sentences=CONFIG.phrase_based.tune_sentences,
         rounds=CONFIG.phrase_based.tune_rounds,
@@ -133,7 +133,7 @@ rule moses_decode:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         search=moses_search(),
         code=code("moses_decode"),
