@@ -116,6 +116,14 @@ def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
     assert rules == {"mert", "decode", "evaluate", *tables}
 
 
+def test_nothing_to_compare_asks_for_no_significance(tree: Tree) -> None:
+    overlay = "prototypes: {RNNencdec: {context: attention}}\n"
+    (tree.folder / "attention.yaml").write_text(overlay)
+    rules = {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=["attention.yaml"]))}
+    assert {"table1", "sheet_table1", "index"} <= rules
+    assert not {"significance", "sheet_significance"} & rules
+
+
 def test_open_text_needs_one_setting(tree: Tree) -> None:
     plan = jobs(tree.snakemake("--dry-run", "--config", "mirror=corpora", configs=["config/open.yaml"]))
     rules = [rule for rule, _ in plan]

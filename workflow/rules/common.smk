@@ -379,6 +379,8 @@ def compared():
 def shown():
     """The tables and figures of the page of all, in its order: the first test set's, the experiment's, the other sets'."""
     of_set = ["table1.md", "significance.md", "figure2.svg", "table3.md", "figure3.svg"]
+    if not compared():
+        of_set.remove("significance.md")
     whole = ["table2.md", "figure1.svg", "selection.csv", "ratings.svg", "coverage.csv"]
     names = (
         of_set + whole + [place + name for place in PLACES if place for name in of_set]
@@ -418,4 +420,5 @@ def targets():
         f"<data>/sheets/{place}{table}.html"
         for table, (places, *_) in SHEETS.items()
         for place in places
+        if table != "significance" or compared()
     ]
