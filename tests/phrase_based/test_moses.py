@@ -93,7 +93,9 @@ def words(folder: Path, step: str) -> list[str]:
     texts = ["--texts", str(folder / "train.en"), str(folder / "train.fr")]
     options = {
         "moses_align": [*texts, "--output", "links/links.txt"],
-        "moses_language_model": ["--texts", str(folder / "train.fr"), "--order", "3", "--memory", "1000", "--output", "lm/model"],
+        "moses_language_model": [
+            *("--texts", str(folder / "train.fr"), "--order", "3", "--memory", "1000", "--output", "lm/model")
+        ],
         "moses_phrases": [
             *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", "--order", "3"),
             *("--longest", "5", "--output", "phrases"),
