@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from nmt.files import UserError
@@ -274,7 +275,7 @@ def _check_variants(variants: Mapping[str, Variant]) -> None:
 
 
 def _check_uses(config: Config) -> None:
-    """Tables and figures name variants that exist, data selection corpora that are trained on."""
+    """Tables and figures name variants that exist, data selection corpora that are trained on; Moses no sample."""
     uses = [("table3.models", one) for one in config.table3.models]
     uses += [("figure2.leave_out", one) for one in config.figure2.leave_out]
     uses.append(("figure3.model", config.figure3.model))
@@ -288,6 +289,8 @@ def _check_uses(config: Config) -> None:
     for corpus in config.select.shares or ():
         if corpus not in config.corpora.train:
             raise unknown(corpus, config.corpora.train, "config: select.shares", "training corpus")
+    if config.phrase_based.system == "moses" and config.phrase_based.pairs:
+        raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
     if config.variants[config.figure3.model].context == "fixed":
         raise UserError(
             f"config: figure3.model: {config.figure3.model} has no alignments; name a variant with attention"
@@ -315,6 +318,13 @@ def load(mapping: Mapping[str, Any]) -> Config:
     return config
 
 
+def check_moses(config: Config) -> None:
+    """UserError where Moses is to be run and the named folder does not hold it."""
+    folder = config.moses.bin
+    if config.phrase_based.system == "moses" and folder is not None and not (Path(folder) / "moses").is_file():
+        raise UserError(f"config: moses.bin: no program moses in {folder}; name the folder of Moses's programs")
+
+
 def check_corpora(config: Config, known: Iterable[str]) -> None:
     """UserError where a named corpus is not in the registry, or a test set is also trained on."""
     known = list(known)
@@ -322,12 +332,15 @@ def check_corpora(config: Config, known: Iterable[str]) -> None:
         for corpus in chosen:
             if corpus not in known:
                 raise unknown(corpus, known, f"config: corpora.{use}", f"corpus ({config.registry})")
+    corpora = config.corpora
+    evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
     for corpus in config.phrase_based.monolingual:
+        where = "config: phrase_based.monolingual"
         if corpus not in known:
-            where = "config: phrase_based.monolingual"
             raise unknown(corpus, known, where, f"corpus ({config.registry})")
+        for use, chosen in evaluated.items():
+            if corpus in chosen:
+                raise UserError(f"{where}: {corpus} is a {use} set; take it out of one of them")
     for corpus in config.corpora.test:
-        if corpus in config.phrase_based.monolingual:
-            raise UserError(f"config: phrase_based.monolingual: {corpus} is a test set; take it out of one of them")
         if corpus in config.corpora.train + config.corpora.in_domain + config.corpora.development:
             raise UserError(f"config: corpora.test: {corpus} is also used in training; take it out of one of them")

@@ -150,6 +150,7 @@ def test_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_their_o
         ("{phrase_based: {system: joshua}}", "config: phrase_based.system: expected one of moses, thot"),
         ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
         ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, 2 or more"),
+        ("{phrase_based: {pairs: 9}, moses: {bin: a}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
         ("{moses: {bin: 3}}", "config: moses.bin: expected text, or null"),
         ("{variants: {phrase-based: {prototype: RNNsearch}}}", "the name of the phrase-based system"),
         ("{variants: {RNNsearch-30: {label: Moses}}}", "Moses is taken by the phrase-based system"),
@@ -183,8 +184,14 @@ def test_a_test_set_is_not_trained_on() -> None:
 
 
 def test_a_language_model_is_not_made_of_unknown_corpora_or_test_sets() -> None:
-    for corpus, message in (("news-crawl", "phrase_based.monolingual: unknown corpus"), ("newstest2014", "a test set")):
-        config = paper(f"{{phrase_based: {{monolingual: [{corpus}]}}}}")
+    for corpus, message in (
+        ("news-crawl", "phrase_based.monolingual: unknown corpus"),
+        ("newstest2014", "newstest2014 is a test set"),
+        ("newstest2013", "newstest2013 is a development set"),
+        ("newstest2012", "newstest2012 is a held-out set"),
+    ):
+        sets = "{development: [newstest2013], held_out: [newstest2012]}"
+        config = paper(f"{{corpora: {sets}, phrase_based: {{monolingual: [{corpus}]}}}}")
         with pytest.raises(UserError, match=message):
             check_corpora(config, read_registry(ROOT / config.registry))
 

@@ -92,6 +92,7 @@ def markdown(table: list[list[Cell]]) -> list[str]:
             mark = "**" if float(chance) < LEVEL else ""
             difference = f"{mark}{float(difference):+.2f}{mark}"
         lines.append([*names, bleu or "–", other or "–", difference or "–", chance or "–"])
+    resamples = int(str(table[0][8]))
     counts = {part: span(int(str(row[7])) for row in table if row[0] == part) for part in PARTS}
     signatures = [str(row[9]) for row in table if row[9] is not None]
     return [
@@ -99,8 +100,9 @@ def markdown(table: list[list[Cell]]) -> list[str]:
         "",
         *markdown_table(["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "p"], lines),
         "",
-        f"Paired bootstrap over {table[0][8]} resamples of the sentences (All: {counts['all']}, No UNK: "
-        f"{counts['no_unk']}). Bold: p < {LEVEL}. " + (f"`{signatures[0]}`" if signatures else ""),
+        f"Paired bootstrap over {resamples} resamples of the sentences (All: {counts['all']}, No UNK: "
+        f"{counts['no_unk']}). Bold: p < {LEVEL}. The least p that they can show is {1 / (resamples + 1):.4f}: "
+        "it means as much or less. " + (f"`{signatures[0]}`" if signatures else ""),
     ]
 
 

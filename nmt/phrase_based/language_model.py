@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.pairs import split_words
-from nmt.files import UserError, read_lines, write_lines
+from nmt.files import UserError, write_lines
+from nmt.phrase_based.monolingual import add_text_arguments, text_lines
 
 MODEL = "model"
 BEGIN, END, UNKNOWN = range(3)
@@ -62,7 +63,7 @@ def _whole(row: Ids, n: int) -> NDArray[np.bool_]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `python -m nmt language_model`."""
-    parser.add_argument("--texts", nargs="+", type=Path, required=True, help="tokenized, of the target language")
+    add_text_arguments(parser)
     parser.add_argument("--order", type=int, default=3, help="words of the longest n-grams")
     parser.add_argument("--output", type=Path, required=True, help="a folder")
 
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Count the texts."""
     if arguments.order < 1:
         raise UserError(f"--order: {arguments.order}; give 1 or more")
-    row, words = read_ids(line for path in arguments.texts for line in read_lines(path))
+    row, words = read_ids(text_lines(arguments.texts, arguments.held_out))
     if not len(row):
         raise UserError(f"{arguments.texts[0]}: no words in it; give the language model a text")
     lines = write_lines(arguments.output / MODEL, count(row, words, arguments.order))

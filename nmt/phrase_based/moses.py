@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nmt.files import UserError
 
+PERL = "perl"
 STDERR = 2  # the descriptor: a program cannot write to what Python may have put in its place
 NAME_IT = "name the folder of Moses's programs in the setting moses.bin"
 
@@ -27,13 +28,13 @@ class Moses:
             raise UserError(f"{folder / 'moses'}: {self.version}, not {version}; {NAME_IT}, or mend moses.version")
 
     def _version(self) -> str:
-        said = subprocess.run(
-            [self.program("moses"), "--version"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+        program = self.program("moses")
+        try:
+            said = subprocess.run(
+                [program, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            )
+        except OSError as error:
+            raise UserError(f"{program}: cannot be run ({error.strerror}); {NAME_IT}") from None
         lines = [line.strip() for line in said.stdout.split("\n") if line.strip()]
         if not any("moses" in line.lower() for line in lines):
             raise UserError(f"{self.folder / 'moses'}: does not say that it is Moses; {NAME_IT}")
@@ -69,10 +70,15 @@ def moses_of(arguments: argparse.Namespace) -> Moses:
 
 
 def call(command: Sequence[str | Path], source: Path | None = None, output: Path | None = None) -> None:
-    """Run a program of Moses, its standard error on ours; UserError where it fails."""
+    """Run a program of Moses, or perl with a script, its standard error on ours; UserError where it fails."""
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
     with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
-        done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
+        try:
+            done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
+        except OSError as error:
+            what = "Moses's scripts need perl on the path" if command[0] == PERL else NAME_IT
+            raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
     if done.returncode:
-        raise UserError(f"{command[0]}: failed with exit code {done.returncode}; the log says why")
+        name = command[1] if command[0] == PERL else command[0]
+        raise UserError(f"{name}: failed with exit code {done.returncode}; the log says why")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs
 from nmt.files import UserError, atomic, write_lines
-from nmt.phrase_based.moses import Moses, add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses import PERL, Moses, add_moses_arguments, call, moses_of
 
 HEURISTIC = "grow-diag-final-and"
 
@@ -23,13 +23,13 @@ def corpus_options(texts: list[Path]) -> list[str]:
 
 def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
     """Steps 1 to 3 of Moses's training script."""
-    for name in ("mkcls", "snt2cooc"):
+    for name in ("mkcls", "snt2cooc", "merge_alignment.py"):
         moses.program(name)
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
         options = ["-root-dir", folder, *corpus_options(texts), "-alignment", HEURISTIC, "-mgiza"]
         options += ["-mgiza-cpus", str(threads), "-external-bin-dir", str(moses.folder.resolve())]
         script = moses.script("train-model.perl")
-        call(["perl", script, *options, "-first-step", "1", "-last-step", "3"])
+        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"])
         with atomic(output) as partial:
             (Path(folder) / "model" / f"aligned.{HEURISTIC}").replace(partial)
 

@@ -6,15 +6,17 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.files import atomic, read_lines, write_lines
+from nmt.files import atomic, write_lines
+from nmt.phrase_based.monolingual import add_text_arguments, text_lines
 from nmt.phrase_based.moses import add_moses_arguments, call, moses_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `python -m nmt moses_language_model`."""
     add_moses_arguments(parser)
-    parser.add_argument("--texts", nargs="+", type=Path, required=True, help="tokenized, of the target language")
+    add_text_arguments(parser)
     parser.add_argument("--order", type=int, default=5, help="words of the longest n-grams")
+    parser.add_argument("--memory", type=int, default=4000, help="MB")
     parser.add_argument("--output", type=Path, required=True, help="the model in KenLM's binary form")
 
 
@@ -25,7 +27,8 @@ def run(arguments: argparse.Namespace) -> None:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="moses_language_model.", dir=arguments.output.parent) as name:
         text, arpa = Path(name) / "text", Path(name) / "arpa"
-        write_lines(text, (line for path in arguments.texts for line in read_lines(path)))
-        call([lmplz, "-o", str(arguments.order), "-S", "50%", "-T", name, "--text", text, "--arpa", arpa])
+        write_lines(text, text_lines(arguments.texts, arguments.held_out))
+        memory = f"{arguments.memory * 4 // 5}M"  # beside what it sorts with, it has its vocabulary
+        call([lmplz, "-o", str(arguments.order), "-S", memory, "-T", name, "--text", text, "--arpa", arpa])
         with atomic(arguments.output) as partial:
             call([build_binary, arpa, partial])

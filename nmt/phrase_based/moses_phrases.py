@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from nmt.files import UserError
-from nmt.phrase_based.moses import add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses_align import HEURISTIC, corpus_options
 
 KENLM = 8  # how the script calls KenLM's models
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     options += ["-reordering", "msd-bidirectional-fe", "-max-phrase-length", str(arguments.longest)]
     options += ["-lm", f"0:{arguments.order}:{arguments.language_model.resolve()}:{KENLM}"]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "9"]
-    call(["perl", script, *options])
+    call([PERL, script, *options])
     table = folder / "model" / "phrase-table.gz"
     try:
         with gzip.open(table) as phrases:

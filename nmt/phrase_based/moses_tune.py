@@ -14,7 +14,7 @@ import numpy as np
 from nmt.corpora.pairs import split_words
 from nmt.files import UserError, atomic, warn, write_json, write_lines
 from nmt.phrase_based.line_search import bleu, counts
-from nmt.phrase_based.moses import add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses_decode import add_search_arguments, search_flags, translate
 from nmt.phrase_based.text import drawn_pairs
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     flags = search_flags(arguments.stack, arguments.reordering, arguments.threads)
     moses.program("mert")
     moses.program("extractor")
-    command = ["perl", moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
+    command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
     command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / "mert", "--return-best-dev"]
     command += ["--maximum-iterations", str(arguments.rounds), "--nbest", str(arguments.n_best)]
     call([*command, "--predictable-seeds", "--decoder-flags", " ".join(flags)])

@@ -59,6 +59,7 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
     assert float(found[1]["p_value"]) > 0.5
     assert "seed:7" in found[0]["signature"]
     page = (tmp_path / "out.md").read_text()
+    assert f"The least p that they can show is {found[0]['p_value']}:" in page
     assert "**-" in page
     assert "**+0.00" not in page
     before = (tmp_path / "out.csv").read_bytes()

@@ -34,6 +34,22 @@ def test_counts(system: System, tmp_path: Path, order: int) -> None:
     assert (tmp_path / "model.weights").read_text().split()[:3] == [str(order), "3", "10"]
 
 
+def test_lines_of_the_held_out_sets_are_dropped(
+    system: System, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = system.texts[1].read_text(encoding="utf-8").split("\n")[:-1]
+    held_out, text = lines[3:5], tmp_path / "text"
+    text.write_text("\n".join([*lines, *lines[:10], ""]), encoding="utf-8")
+    (tmp_path / "held_out").write_text("\n".join([*held_out, "", "no such line", ""]), encoding="utf-8")
+    kept = [line for line in [*lines, *lines[:10]] if line not in held_out]
+    (tmp_path / "rest").write_text("\n".join([*kept, ""]), encoding="utf-8")
+    for texts, folder in (([text, "--held-out", tmp_path / "held_out"], "a"), ([tmp_path / "rest"], "b")):
+        words = ["language_model", "--texts", *texts, "--output", tmp_path / folder]
+        assert main([str(word) for word in words]) == 0
+    assert f"that are of the held-out sets: {len(lines) + 10 - len(kept)}\n" in capsys.readouterr().err
+    assert (tmp_path / "a/model").read_bytes() == (tmp_path / "b/model").read_bytes()
+
+
 def test_a_text_without_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("\n \n")
     assert main(["language_model", "--texts", str(tmp_path / "text"), "--output", str(tmp_path / "model")]) == 1

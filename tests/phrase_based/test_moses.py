@@ -24,7 +24,7 @@ for line in sys.stdin:
     print("" if line == "nothing" else line.upper() if "good" in ini else line)
 """,
     "lmplz": """
-assert option("-o") == "3" and option("-T")
+assert option("-o") == "3" and option("-T") and option("-S") == "800M"
 open(option("--arpa"), "w").write(open(option("--text")).read())
 """,
     "build_binary": "open(sys.argv[2], 'w').write(open(sys.argv[1]).read())",
@@ -93,7 +93,9 @@ def words(folder: Path, step: str) -> list[str]:
     texts = ["--texts", str(folder / "train.en"), str(folder / "train.fr")]
     options = {
         "moses_align": [*texts, "--output", "links/links.txt"],
-        "moses_language_model": ["--texts", str(folder / "train.fr"), "--order", "3", "--output", "lm/model"],
+        "moses_language_model": [
+            *("--texts", str(folder / "train.fr"), "--order", "3", "--memory", "1000", "--output", "lm/model")
+        ],
         "moses_phrases": [
             *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", "--order", "3"),
             *("--longest", "5", "--output", "phrases"),
@@ -129,12 +131,16 @@ def test_all_stages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "source: line 3 was translated to nothing; its words are copied" in capsys.readouterr().err
 
 
-def test_mgiza_is_used_where_it_is(folder: Path) -> None:
-    for name in ("mgiza", "mkcls", "snt2cooc"):
+def test_mgiza_is_used_where_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("mgiza", "mkcls", "snt2cooc", "merge_alignment.py"):
         (folder / "bin" / name).write_text("#!/bin/sh\n")
         (folder / "bin" / name).chmod(0o755)
     assert main(words(folder, "moses_align")) == 0
     assert (folder / "links/links.txt").read_text() == "1-1\n2-2\n"
+    (folder / "bin/merge_alignment.py").unlink()
+    capsys.readouterr()
+    assert main(words(folder, "moses_align")) == 1
+    assert "bin/merge_alignment.py: no such program" in capsys.readouterr().err
 
 
 def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,7 +203,42 @@ def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureF
     assert "phrase-table.gz: the phrase table is empty" in capsys.readouterr().err
 
 
+def test_a_language_model_is_not_made_of_held_out_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "held_out").write_text("C D\nx\n")
+    assert main([*words(folder, "moses_language_model"), "--held-out", "held_out"]) == 0
+    assert (folder / "lm/model").read_text() == "A B\n"
+    assert "that are of the held-out sets: 1\n" in capsys.readouterr().err
+
+
 def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bin/lmplz").write_text("#!/bin/sh\nexit 3\n")
     assert main(words(folder, "moses_language_model")) == 1
     assert "bin/lmplz: failed with exit code 3" in capsys.readouterr().err
+
+
+def test_a_script_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    (folder / "scripts/training/train-model.perl").write_text("raise SystemExit(3)\n")
+    assert main(words(folder, "moses_phrases")) == 1
+    assert "scripts/training/train-model.perl: failed with exit code 3" in capsys.readouterr().err
+
+
+def test_a_program_that_cannot_be_run_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for program, step in (("lmplz", "moses_language_model"), ("moses", "moses_align")):
+        (folder / "bin" / program).write_bytes(b"\x7fELF of another machine")
+        assert main(words(folder, step)) == 1
+        error = capsys.readouterr().err.split("\n")[-2]
+        assert error.startswith("nmt ")
+        assert f"bin/{program}: cannot be run (Exec format error)" in error
+
+
+def test_without_perl_one_line_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    assert main(words(folder, "moses_phrases")) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert "perl: cannot be run (No such file or directory); Moses's scripts need perl on the path" in error

@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 from subprocess import CompletedProcess
+from textwrap import dedent
 
 import pytest
 import yaml
@@ -79,10 +80,15 @@ def imported() -> set[str]:
 
 
 def rules() -> dict[str, str]:
-    """The text of every rule that runs a command."""
-    texts = [path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk")]
-    blocks = [block for text in texts for block in re.split(r"^(?=rule )", text, flags=re.MULTILINE)[1:]]
-    return {block.split(":")[0].removeprefix("rule "): block for block in blocks}
+    """The text of every rule that runs a command, by its name; one that a loop makes of tables is of all of them."""
+    texts = "\n".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    found = {}
+    for block in re.finditer(r"^( *)rule\b.*\n(\1 .*\n|\n)*", texts, re.MULTILINE):
+        text = dedent(block[0])
+        named = re.search(r'^rule (\w+):|^    name:\n        f"(.*)"$', text, re.MULTILINE)
+        assert named is not None, text
+        found[named[1] or named[2]] = text
+    return found
 
 
 def test_the_environment_has_what_pip_installs() -> None:

@@ -17,6 +17,11 @@ from tests.workflow.tree import SMOKE, Tree
 
 FIGURES = ["figure1", "figure2", "figure3", "ratings"]
 TABLES = ["table1", "table2", "table3", "significance", "selection", "coverage"]
+CATEGORIES = {
+    "Corpora": {"ratings", "selection", "coverage"},
+    "Figures": {"figure1", "figure2", "figure3"},
+    "Tables": {"table1", "table2", "table3", "significance"},
+}
 ROWS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)", "Moses"]
 
 
@@ -30,9 +35,15 @@ def report(done: Tree) -> Path:
 
 def held(report: Path) -> dict[str, dict[str, Any]]:
     """What the report says of each result, by the name of its file."""
-    found = re.search(r'<script id="results">\s*var results = (.*?);\s*</script>', report.read_text(), re.DOTALL)
+    return {Path(path).stem: result for path, result in variable(report, "results").items()}
+
+
+def variable(report: Path, name: str) -> dict[str, Any]:
+    """A variable of the report's scripts."""
+    script = rf'<script id="{name}">\s*var {name} = (.*?);\s*</script>'
+    found = re.search(script, report.read_text(), re.DOTALL)
     assert found is not None
-    return {Path(path).stem: result for path, result in json.loads(found[1]).items()}
+    return dict(json.loads(found[1]))
 
 
 def decoded(address: str) -> bytes:
@@ -52,6 +63,14 @@ def test_every_table_and_figure_has_caption_and_labels(report: Path) -> None:
         assert result["labels"], name
         assert result["mime_type"] == ("text/html" if name in TABLES else "image/svg+xml")
     assert results["table1"]["labels"] == {"table": "Table 1", "set": "newstest2014"}
+
+
+def test_every_table_and_figure_is_in_its_category(report: Path) -> None:
+    found = {
+        category: {Path(path).stem for paths in parts.values() for path in paths}
+        for category, parts in variable(report, "categories").items()
+    }
+    assert found == CATEGORIES
 
 
 def test_the_front_page_has_the_configuration(report: Path) -> None:

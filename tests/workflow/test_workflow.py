@@ -6,6 +6,7 @@ All of it happens in a copy of the tree; the checkout is only read.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 
@@ -74,6 +75,8 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
 
 
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
+    (tree.folder / "tools/moses/bin").mkdir(parents=True)
+    (tree.folder / "tools/moses/bin/moses").touch()
     (tree.folder / "moses.yaml").write_text("moses: {bin: tools/moses/bin}\nfigure2: {phrase_based: true}\n")
     plan = jobs(tree.snakemake("--dry-run", configs=["moses.yaml"]))
     stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode")
@@ -82,10 +85,43 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     assert ("evaluate", "phrase-based") in plan
 
 
+def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
+    programs = {"moses": "echo Moses", "fast_align": 'sed s/.*/0-0/ "$2"', "atools": 'cat "$2"'}
+    overlay = "phrase_based: {{system: moses}}\nmoses: {{bin: {}}}\n"
+    links = "data/smoke/phrase_based/moses_align/links.txt"
+    for folder in ("here", "there"):
+        (done.folder / folder).mkdir()
+        for name, command in programs.items():
+            program = done.folder / folder / name
+            program.write_text(f"#!/bin/sh\n{command}\n")
+            program.chmod(0o755)
+        (done.folder / f"{folder}.yaml").write_text(overlay.format(folder))
+    run = done.snakemake(links, "--cores", "1", "--configfile", *SMOKE, "here.yaml", configs=[])
+    assert run.returncode == 0, run.stdout
+    assert jobs(done.snakemake(links, "--dry-run", "--configfile", *SMOKE, "there.yaml", configs=[])) == []
+
+
+def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree) -> None:
+    (tree.folder / "monolingual.yaml").write_text("phrase_based: {system: thot, monolingual: [un]}\n")
+    run = tree.snakemake("--dry-run", configs=["monolingual.yaml"])
+    assert ("language_model", "") in jobs(run)
+    [inputs] = re.findall(r"^rule language_model:\n    input: (.*)$", run.stdout, re.MULTILINE)
+    parts = [f"data/wmt14/tokenized/un.{number}-of-6.fr" for number in range(1, 7)]
+    assert inputs.split(", ")[: 1 + len(parts)] == ["data/wmt14/selected/train.fr", *parts]
+
+
 def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("phrase_based: {stack: 3}")}
     tables = {"table1", "significance", "sheet_table1", "sheet_significance", "lengths", "figure2", "index"}
     assert rules == {"mert", "decode", "evaluate", *tables}
+
+
+def test_nothing_to_compare_asks_for_no_significance(tree: Tree) -> None:
+    overlay = "prototypes: {RNNencdec: {context: attention}}\n"
+    (tree.folder / "attention.yaml").write_text(overlay)
+    rules = {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=["attention.yaml"]))}
+    assert {"table1", "sheet_table1", "index"} <= rules
+    assert not {"significance", "sheet_significance"} & rules
 
 
 def test_open_text_needs_one_setting(tree: Tree) -> None:
@@ -115,6 +151,7 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
         ("variants: {RNN-9: {prototype: RNNserch}}", "unknown prototype RNNserch; the nearest is RNNsearch"),
         ("corpora: {test: [newstest2041]}", "unknown corpus"),
         ("registry: data/none.tsv", "data/none.tsv"),
+        ("{phrase_based: {system: moses, pairs: 0}, moses: {bin: nowhere}}", "moses.bin: no program moses in nowhere"),
         ("defaults: {epsilon: 1e-8}", "write 1.0e-8"),
     ],
 )

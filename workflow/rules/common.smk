@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt.__main__ import STEPS
-from nmt.config import PHRASE_BASED, check_corpora, load
+from nmt.config import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
 from nmt.digest import digest
@@ -22,6 +22,7 @@ def read_config():
         checked = load(config)
         registry = read_registry(checked.registry)
         check_corpora(checked, registry)
+        check_moses(checked)
     except UserError as error:
         sys.exit(f"snakemake: {error}")
     return checked, registry
@@ -279,7 +280,7 @@ def word_align_inverse(wildcards):
 
 def monolingual_texts():
     """The target sides that the language model of the phrase-based system has beside the selected text."""
-    return [f"<data>/tokenized/{name}.{LANGUAGES[1]}" for name in MONOLINGUAL]
+    return side(1, MONOLINGUAL)
 
 
 def moses_bin(wildcards):
@@ -378,6 +379,8 @@ def compared():
 def shown():
     """The tables and figures of the page of all, in its order: the first test set's, the experiment's, the other sets'."""
     of_set = ["table1.md", "significance.md", "figure2.svg", "table3.md", "figure3.svg"]
+    if not compared():
+        of_set.remove("significance.md")
     whole = ["table2.md", "figure1.svg", "selection.csv", "ratings.svg", "coverage.csv"]
     names = (
         of_set + whole + [place + name for place in PLACES if place for name in of_set]
@@ -417,4 +420,5 @@ def targets():
         f"<data>/sheets/{place}{table}.html"
         for table, (places, *_) in SHEETS.items()
         for place in places
+        if table != "significance" or compared()
     ]

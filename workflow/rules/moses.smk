@@ -17,7 +17,7 @@ rule moses_align:
         mem_mb=growing(64000),
         runtime=growing(10080),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         code=code("moses_align"),
     shell:
@@ -27,8 +27,9 @@ rule moses_align:
 
 rule moses_language_model:
     input:
-        f"<data>/selected/train.{LANGUAGES[1]}",
-        monolingual_texts(),
+        selected=f"<data>/selected/train.{LANGUAGES[1]}",
+        monolingual=monolingual_texts(),
+        held_out=side(1, HELD_OUT),
     output:
         "<data>/phrase_based/moses_language_model/model.binary",
     log:
@@ -42,13 +43,14 @@ rule moses_language_model:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         order=CONFIG.phrase_based.order,
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --version={params.version:q}"
-        " --texts {input} --order {params.order} --output {output} 2> >(tee {log} >&2)"
+        " --texts {input.selected} {input.monolingual} --held-out {input.held_out} --order {params.order}"
+        " --memory {resources.mem_mb} --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_phrases:
@@ -69,7 +71,7 @@ rule moses_phrases:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         order=CONFIG.phrase_based.order,
         longest=CONFIG.phrase_based.phrase_length,
@@ -98,9 +100,9 @@ rule moses_tune:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
-        work=f"{DATA}/phrase_based/moses_tune.work",
+        work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
         search=moses_search(),
         sentences=CONFIG.phrase_based.tune_sentences,
         rounds=CONFIG.phrase_based.tune_rounds,
@@ -131,7 +133,7 @@ rule moses_decode:
         mem_mb=growing(64000),
         runtime=growing(2880),
     params:
-        bin=moses_bin,
+        bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         search=moses_search(),
         code=code("moses_decode"),

@@ -88,6 +88,7 @@ rule language_model:
     input:
         selected=f"<data>/selected/train.{LANGUAGES[1]}",
         monolingual=monolingual_texts(),
+        held_out=side(1, HELD_OUT),
     output:
         LANGUAGE_MODEL,
     log:
@@ -104,7 +105,8 @@ rule language_model:
         order=CONFIG.phrase_based.order,
         code=code("language_model"),
     shell:
-        "python -m nmt language_model --texts {input} --order {params.order} --output $(dirname {output[0]}) 2> {log}"
+        "python -m nmt language_model --texts {input.selected} {input.monolingual} --held-out {input.held_out}"
+        " --order {params.order} --output $(dirname {output[0]}) 2> {log}"
 
 
 rule mert:
