@@ -107,9 +107,8 @@ def test_a_stage_that_fails_is_one_line(
     monkeypatch.chdir(ROOT)
     words = ["--pairs", "0", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
     assert main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")]) == 1
-    said = capsys.readouterr().err.strip()
+    _, said = capsys.readouterr().err.strip().split("\n")  # after the warning that the text is made up
     assert said.startswith("bench.data: nmt extract failed: nmt extract: ")
-    assert "\n" not in said
     assert not (tmp_path / "data.csv").exists()
 
 
