@@ -6,7 +6,7 @@ const nmt = (() => {
   const setup = JSON.parse(document.getElementById("setup").textContent);
   const SHOWN = 25; // sentences of the list
   const loaded = {}; // file: promise
-  const texts = {}; // set: {source, reference}
+  const texts = {}; // set: {source, reference and, where there is one, baseline}
   const chunks = {}; // set/number: for each sentence, for each model, [words, weights]
   const at = (id) => document.getElementById(id);
   const now = { set: setup.sets[0], line: 0, first: 0, found: [] };
@@ -76,7 +76,7 @@ const nmt = (() => {
   }
 
   function sentence() {
-    const { source, reference } = texts[now.set];
+    const { source, reference, baseline } = texts[now.set];
     const number = Math.floor(now.line / setup.chunk);
     const models = chunks[`${now.set}/${number}`][now.line - number * setup.chunk];
     const panel = at("sentence");
@@ -87,6 +87,10 @@ const nmt = (() => {
     add(terms, "dd", source[now.line]);
     add(terms, "dt", "Reference");
     add(terms, "dd", reference[now.line]);
+    if (baseline) {
+      add(terms, "dt", setup.baseline);
+      add(terms, "dd", baseline[now.line]);
+    }
     setup.models.forEach((label, model) => {
       add(panel, "h4", label);
       if (!models[model]) {

@@ -24,6 +24,7 @@ from nmt.files import UserError, read_lines, write_lines
 
 CHUNK = 50
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
+TEXTS = ("source", "reference", "baseline")
 
 Look = tuple[list[str], str | None]  # the words of a translation, and its weights in two hexadecimal digits each
 
@@ -49,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="JSON lines of the step translate, those of all models on the first set, then those on the next",
     )
+    parser.add_argument(
+        "--baseline",
+        nargs="+",
+        default=[],
+        metavar=("LABEL", "FILE"),
+        help="the name of a system without alignments and its translations, tokenized, one file a set",
+    )
     parser.add_argument("--output", required=True, type=Path, metavar="HTML")
 
 
@@ -59,12 +67,14 @@ def run(arguments: argparse.Namespace) -> None:
         given = len(getattr(arguments, option[2:]))
         if given != number:
             raise UserError(f"{option}: {given} files for {len(sets)} sets and {len(labels)} models; give {number}")
+    if len(arguments.baseline) not in (0, 1 + len(sets)):
+        raise UserError(f"--baseline: {len(arguments.baseline) - 1} files for {len(sets)} sets; give {len(sets)}")
     folder = arguments.output.with_suffix("")
     written = set()
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
-        texts = read_parallel(arguments.sources[number], arguments.references[number])
-        for file, line in scripts(name, texts, of_set):
+        files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
+        for file, line in scripts(name, read_parallel(*files), of_set):
             write_lines(folder / file, [line])
             written.add(file)
     for file in set(os.listdir(folder)) - written:
@@ -74,8 +84,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 def scripts(name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(file, line) of every script of a set: its text, then the alignments of all models, CHUNK sentences at a time."""
-    source, reference = ([" ".join(map(_shown, split_words(line))) for line in lines] for lines in texts)
-    yield f"{name}.js", _call("text", name, {"source": source, "reference": reference})
+    readable = [[" ".join(map(_shown, split_words(line))) for line in lines] for lines in texts]
+    source = readable[0]
+    yield f"{name}.js", _call("text", name, dict(zip(TEXTS, readable, strict=False)))
     models = [groupby(looks(path, texts[0]), key=lambda look: look[0] // CHUNK) for path in alignments]
     heads = [next(model, None) for model in models]
     for number in range((len(source) + CHUNK - 1) // CHUNK):
@@ -133,6 +144,7 @@ def page(arguments: argparse.Namespace, folder: str) -> str:
     sections = [Section(Path(file), arguments) for file in arguments.shown]
     links = [f'<a href="#{escape(one.anchor)}">{escape(one.title)}</a>' for one in sections]
     setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "models": arguments.labels}
+    setup["baseline"] = next(iter(arguments.baseline), None)
     held = json.dumps(setup).replace("<", "\\u003c")
     body = f"""<h1>RNNsearch, reproduced: {escape(arguments.experiment)}</h1>
 <p>The tables and figures of Bahdanau, Cho and Bengio (2015), <i>Neural machine translation by jointly learning to

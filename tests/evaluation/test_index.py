@@ -33,6 +33,7 @@ def record(line: int, target: list[str], *, attention: bool) -> dict[str, Any]:
 def arguments(tmp_path: Path) -> list[str]:
     """A command that makes a page of two sets and two models; the second set is one sentence that is not translated."""
     texts = {"source": map(source, range(SENTENCES)), "reference": (f"la maison {n}" for n in range(SENTENCES))}
+    texts["baseline"] = (f"cette maison {n}" for n in range(SENTENCES))
     for side, lines in texts.items():
         (tmp_path / f"big.{side}").write_text("".join(f"{line}\n" for line in lines))
         (tmp_path / f"small.{side}").write_text("\n")
@@ -50,6 +51,7 @@ def arguments(tmp_path: Path) -> list[str]:
     words += ["--sets", "big", "small", "--labels", "RNNencdec-50", "RNNsearch-50*"]
     for option, side in (("--sources", "source"), ("--references", "reference")):
         words += [option, *(tmp_path / f"{name}.{side}" for name in ("big", "small"))]
+    words += ["--baseline", "Phrase <based>", *(tmp_path / f"{name}.baseline" for name in ("big", "small"))]
     words += [
         "--alignments",
         *(tmp_path / f"{model}.{name}" for name in ("big", "small") for model in ("fixed", "looks")),
@@ -109,6 +111,17 @@ def test_alignments_of_another_text_are_one_line(
 def test_a_file_too_few_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments[:-1]) == 1
     assert "--alignments: 3 files for 2 sets and 2 models; give 4" in capsys.readouterr().err
+    arguments.remove(next(word for word in arguments if word.endswith("small.baseline")))
+    assert main(arguments) == 1
+    assert "--baseline: 1 files for 2 sets; give 2" in capsys.readouterr().err
+
+
+def test_without_a_baseline_there_is_no_line_for_it(arguments: list[str], tmp_path: Path) -> None:
+    place = arguments.index("--baseline")
+    assert main(arguments[:place] + arguments[place + 4 :]) == 0
+    page = document(tmp_path / "results/index.html", "big/4")
+    assert "la maison 3" in shown(page)
+    assert "cette maison" not in page
 
 
 def shown(page: str) -> str:
@@ -123,6 +136,7 @@ def test_a_click_shows_the_alignments(arguments: list[str], tmp_path: Path) -> N
     said = document(page, script="document.querySelectorAll('#list button')[3].click();")
     assert "Sentence 4 of big" in shown(said)
     assert "the house 3 </script> <b> < x␀" in shown(said)
+    assert "Phrase <based>||cette maison 3|" in shown(said)
     assert "From a fixed vector" in shown(said)
     assert said.count("--weight: ") == 3 * (len(source(3).split(" ")) + 1)
     assert said.count("--weight: 1.000") == 3

@@ -29,13 +29,11 @@ TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
 OVERLAY = f"""\
 corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
-phrase_based: {{system: moses}}
-figure2: {{phrase_based: false}}
 variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
 """
 OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue"]  # as README says, where nobody keeps accounts
 OPTIONS += ["--slurm-init-seconds-before-status-checks", "8"]  # and every so often; 40 by default
-GROUPS = ("extract", "tokenize", "survey", "rate", "encode")  # of the profile
+GROUPS = ("extract", "tokenize", "survey", "rate", "encode", "phrases")  # of the profile
 ON_GPU = {"train", "nll", "translate", "translate_no_unk"}
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed here: no {', '.join(missing())}")
@@ -168,7 +166,7 @@ def test_every_job_has_what_its_rule_asks_for(run: Run) -> None:
 
 def test_jobs_of_seconds_are_no_jobs_of_slurms(run: Run) -> None:
     counts = Counter(map(rule_of, run.records))
-    assert set(counts) == {*GROUPS, *ON_GPU, "estimate", "urgent"}
+    assert set(counts) == {*GROUPS, *ON_GPU, "estimate", "word_align", "mert", "decode", "urgent"}
     assert {counts[group] for group in GROUPS} == {1}
 
 

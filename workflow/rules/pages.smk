@@ -50,6 +50,11 @@ rule index:
             for name in TEST
             for variant in CONFIG.variants
         ],
+        baseline=[
+            f"<data>/translations/{PHRASE_BASED}/{name}.txt"
+            for name in TEST
+            if PHRASE_BASED in SYSTEMS
+        ],
         parts=["nmt/evaluation/page.css", "nmt/evaluation/index.js"],
     output:
         page="<results>/index.html",
@@ -70,8 +75,9 @@ rule index:
         shown=shown(),
         sets=TEST,
         labels=labels(CONFIG.variants),
+        baseline=f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else "",
         code=code("index"),
     shell:
         "python -m nmt index --experiment {params.experiment} --shown {params.shown} --captions workflow/report"
         " --sets {params.sets} --sources {input.sources} --references {input.references}"
-        " --labels {params.labels} --alignments {input.alignments} --output {output.page} 2> {log}"
+        " --labels {params.labels} --alignments {input.alignments} {params.baseline} {input.baseline} --output {output.page} 2> {log}"
