@@ -1,7 +1,7 @@
 """Where an update of the paper's RNNsearch spends its time on a CPU: matrix products, and what lies between them.
 
 Writes seconds an update, 20 + 20 words, and their share of it, by the profiler's own time of each of PyTorch's
-operators. What is below the time of the products is what no better arrangement of the update could take away.
+operators. The products are what no better arrangement of an update could take away.
 """
 
 from __future__ import annotations
