@@ -75,7 +75,9 @@ rule index:
         shown=shown(),
         sets=TEST,
         labels=labels(CONFIG.variants),
-        baseline=f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else "",
+        baseline=(
+            f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else ""
+        ),
         code=code("index"),
     shell:
         "python -m nmt index --experiment {params.experiment} --shown {params.shown} --captions workflow/report"
