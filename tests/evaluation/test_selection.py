@@ -87,3 +87,4 @@ def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> Non
         "site to {}."
     ).format(*kept) in said
     assert f"({', '.join(shares('selection.csv', *manuals))})" in said
+    assert "keeps {} of its words".format(*shares("selection-hansard.csv", "hansard36")) in said
