@@ -1,7 +1,7 @@
 # The whole paper as one DAG. Every line of logic is in the package `nmt`; rules only say what is made from what.
 #
 #   snakemake --cores 8 --use-conda all                                          the paper (config/wmt14.yaml)
-#   snakemake --cores 2 --configfile config/demo.yaml results/demo/table1.csv    one table of the demonstration
+#   snakemake --cores 2 results/demo/table1.csv --configfile config/demo.yaml    one table of the demonstration
 
 
 configfile: "config/wmt14.yaml"

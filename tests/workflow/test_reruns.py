@@ -34,22 +34,6 @@ def trained_again(variants: Iterable[str]) -> list[Job]:
     return own + each([*TABLE_1, *TABLE_2, "lengths", "figure2", "index"], [""])
 
 
-@pytest.fixture(scope="module")
-def conda(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with a stand-in for conda, which answers what Snakemake asks of it before it plans."""
-    program = tmp_path_factory.mktemp("stand-in") / "conda"
-    program.write_text(
-        "#!/bin/sh\n"
-        'case "$*" in\n'
-        '  *info*) echo \'{"conda_prefix": "/conda", "platform": "linux-64"}\' ;;\n'
-        '  *channel_priority*) echo \'{"get": {"channel_priority": "strict"}}\' ;;\n'
-        "  *) echo 'conda 25.1.0' ;;\n"
-        "esac\n"
-    )
-    program.chmod(0o755)
-    return str(program.parent)
-
-
 def test_nothing_is_done_twice(done: Tree) -> None:
     assert done.plan() == []
 
@@ -93,7 +77,9 @@ def with_remarks(name: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("options", [(), ("--use-conda",)])
-def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: str, options: tuple[str, ...]) -> None:
+def test_remarks_and_white_space_anywhere_rerun_nothing(
+    done: Tree, planning_conda: str, options: tuple[str, ...]
+) -> None:
     """In every module, configuration, rule and shell command at once, and in the environment."""
     files = [*done.folder.glob("nmt/**/*.py"), *done.folder.glob("workflow/rules/*.smk")]
     files += [*done.folder.glob("config/*.yaml"), *done.folder.glob("profiles/*/*.yaml")]
@@ -104,11 +90,11 @@ def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: str, 
         for name in names:
             text = (done.folder / name).read_text()
             edits.enter_context(done.rewritten(name, with_remarks(name, text)))
-        assert done.plan(options=options, path=conda) == []
+        assert done.plan(options=options, path=planning_conda) == []
 
 
-def test_the_conda_flag_reruns_nothing(done: Tree, conda: str) -> None:
-    assert done.plan(options=("--use-conda",), path=conda) == []
+def test_the_conda_flag_reruns_nothing(done: Tree, planning_conda: str) -> None:
+    assert done.plan(options=("--use-conda",), path=planning_conda) == []
 
 
 def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
