@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from nmt.__main__ import main
 from nmt.corpora.lmplz import provide, works
 
 torch.set_num_threads(1)  # the models of the tests are too small to share among cores
@@ -53,6 +54,16 @@ class SmallDisk:
             self._remount(1 << 30)
         else:
             resource.setrlimit(resource.RLIMIT_FSIZE, self._free)
+
+    def refuse_then_take(self, words: list[str], output: Path, room: int, capsys: pytest.CaptureFixture[str]) -> None:
+        """That the step `words` says in one line that `room` bytes are too few, leaves nothing, and then has room."""
+        self.limit(room)
+        assert main(words) == 1
+        said = capsys.readouterr().err.strip().split("\n")[-1]
+        assert said == f"nmt {words[0]}: {output}: no space left; nothing was changed, free some and repeat"
+        assert list(self.folder.iterdir()) == []
+        self.free()
+        assert main(words) == 0
 
     def remove(self) -> None:
         self.free()

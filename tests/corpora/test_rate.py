@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.__main__ import main
 from nmt.corpora.rate import Models
 from tests.conftest import SmallDisk
 from tests.corpora.selection import NEWS, Case, last_line, make_case, write_pairs
@@ -84,10 +83,5 @@ def test_a_full_disk_is_one_line_and_room_mends_it(
     texts = write_pairs(tmp_path, "long", case.corpora["web"] * 30)
     output = small_disk.folder / "ratings.npy"
     command = ["rate", "--texts", *texts, "--models", case.path("models"), "--output", str(output)]
-    small_disk.limit(8192)
-    assert main(command) == 1
-    assert last_line(capsys) == f"nmt rate: {output}: no space left; nothing was changed, free some and repeat"
-    assert list(small_disk.folder.iterdir()) == []
-    small_disk.free()
-    assert main(command) == 0
+    small_disk.refuse_then_take(command, output, 8192, capsys)
     assert len(np.load(output)) == 9000

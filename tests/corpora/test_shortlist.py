@@ -108,11 +108,5 @@ def test_a_full_disk_is_one_line_and_room_mends_it(
     source, output = tmp_path / "text.en", small_disk.folder / "en.tsv"
     source.write_text("".join(f"word{number}\n" for number in range(20_000)))
     words = ["shortlist", "--input", str(source), "--size", "30000", "--output", str(output)]
-    small_disk.limit(65536)
-    assert main(words) == 1
-    said = capsys.readouterr().err.strip().split("\n")[-1]
-    assert said == f"nmt shortlist: {output}: no space left; nothing was changed, free some and repeat"
-    assert list(small_disk.folder.iterdir()) == []
-    small_disk.free()
-    assert main(words) == 0
+    small_disk.refuse_then_take(words, output, 65536, capsys)
     assert len(Shortlist.read(output)) == 20_002

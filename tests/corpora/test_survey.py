@@ -94,12 +94,8 @@ def test_a_full_disk_is_one_line_and_room_mends_it(
     tmp_path: Path, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts, output = write_pairs(tmp_path, "web", FIRST * 1000), small_disk.folder / "web.npy"
-    small_disk.limit(50_000)
-    assert main(["survey", "--texts", *texts, "--output", str(output)]) == 1
-    assert last_line(capsys) == f"nmt survey: {output}: no space left; nothing was changed, free some and repeat"
-    assert list(small_disk.folder.iterdir()) == []
-    small_disk.free()
-    assert main(["survey", "--texts", *texts, "--output", str(output)]) == 0
+    words = ["survey", "--texts", *texts, "--output", str(output)]
+    small_disk.refuse_then_take(words, output, 50_000, capsys)
     assert len(read_array(output, RECORD)) == 6000
 
 

@@ -80,12 +80,7 @@ def test_a_full_disk_is_one_line_and_room_mends_it(
     tmp_path: Path, words: list[str], small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     audit(tmp_path, first=4, **{f"corpus-{number}": 0 for number in range(2000)})
-    output = words[-1] = str(small_disk.folder / "coverage.csv")
-    small_disk.limit(16384)
-    assert main(words) == 1
-    said = capsys.readouterr().err.strip().split("\n")[-1]
-    assert said == f"nmt coverage: {output}: no space left; nothing was changed, free some and repeat"
-    assert list(small_disk.folder.iterdir()) == []
-    small_disk.free()
-    assert main(words) == 0
-    assert Path(output).read_text().count("\n") == 1 + 2 * (1 + 2000 + 1 + 1)
+    output = small_disk.folder / "coverage.csv"
+    words[-1] = str(output)
+    small_disk.refuse_then_take(words, output, 16384, capsys)
+    assert output.read_text().count("\n") == 1 + 2 * (1 + 2000 + 1 + 1)

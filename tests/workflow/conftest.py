@@ -1,10 +1,23 @@
-"""What several tests share: the smoke experiment, run once, and a conda for plans."""
+"""What several tests share: the smoke experiment, run once, and a stand-in for conda."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from tests.workflow.tree import SMOKE, Tree
+
+STAND_IN = """\
+#!/bin/sh
+case "$*" in
+  *info*) echo '{{"conda_prefix": "{folder}", "platform": "linux-64"}}' ;;
+  *channel_priority*) echo '{{"get": {{"channel_priority": "strict"}}}}' ;;
+  *"env create"*) while [ "$1" != --prefix ]; do shift; done; mkdir -p "$2/conda-meta" ;;
+  *clean*) ;;
+  *) echo 'conda 25.1.0' ;;
+esac
+"""
 
 
 @pytest.fixture(scope="session")
@@ -18,16 +31,12 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 @pytest.fixture(scope="session")
-def planning_conda(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with a stand-in for conda, which answers what Snakemake asks of it before it plans."""
-    program = tmp_path_factory.mktemp("stand-in") / "conda"
-    program.write_text(
-        "#!/bin/sh\n"
-        'case "$*" in\n'
-        '  *info*) echo \'{"conda_prefix": "/conda", "platform": "linux-64"}\' ;;\n'
-        '  *channel_priority*) echo \'{"get": {"channel_priority": "strict"}}\' ;;\n'
-        "  *) echo 'conda 25.1.0' ;;\n"
-        "esac\n"
-    )
+def conda(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a stand-in for conda; `used` in it lists the environments that jobs have activated."""
+    folder = tmp_path_factory.mktemp("conda")
+    program = folder / "bin/conda"
+    program.parent.mkdir()
+    program.write_text(STAND_IN.format(folder=folder))
     program.chmod(0o755)
-    return str(program.parent)
+    (folder / "bin/activate").write_text(f'echo "$1" >> {folder}/used\n')
+    return folder

@@ -32,17 +32,6 @@ CONDA_NAMES = {
 }
 WITH_PYTORCH = {"triton"}  # which conda-forge's pytorch brings where there is CUDA
 
-STAND_IN = """\
-#!/bin/sh
-case "$*" in
-  *info*) echo '{{"conda_prefix": "{folder}", "platform": "linux-64"}}' ;;
-  *channel_priority*) echo '{{"get": {{"channel_priority": "strict"}}}}' ;;
-  *"env create"*) while [ "$1" != --prefix ]; do shift; done; mkdir -p "$2/conda-meta" ;;
-  *clean*) ;;
-  *) echo 'conda 25.1.0' ;;
-esac
-"""
-
 
 def specifications() -> dict[str, str]:
     """The packages of environment.yml, each with its version, "" for any."""
@@ -112,18 +101,6 @@ def test_every_rule_names_the_environment_and_what_it_takes(rule: str) -> None:
     assert text.count('    conda:\n        "../../environment.yml"\n') == 1
     for line in (r"    threads: .+", r"        mem_mb=growing\(\d+\),", r"        runtime=growing\(\d+\),"):
         assert len(re.findall(f"^{line}$", text, re.MULTILINE)) == 1, line
-
-
-@pytest.fixture
-def conda(tmp_path: Path) -> Path:
-    """The folder of a stand-in for conda; `used` in it lists the environments that jobs have activated."""
-    folder = tmp_path / "conda"
-    (folder / "bin").mkdir(parents=True)
-    program = folder / "bin/conda"
-    program.write_text(STAND_IN.format(folder=folder))
-    program.chmod(0o755)
-    (folder / "bin/activate").write_text(f'echo "$1" >> {folder}/used\n')
-    return folder
 
 
 def test_with_conda_and_without_it_the_same_is_up_to_date(tmp_path: Path, conda: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -43,5 +44,5 @@ def test_commands_are_found_in_every_form() -> None:
 
 
 @pytest.mark.parametrize("words", sorted({tuple(words) for found in PRINTED.values() for words in found}), ids=" ".join)
-def test_a_printed_command_is_planned(words: tuple[str, ...], tree: Tree, planning_conda: str) -> None:
-    assert jobs(tree.snakemake("--dry-run", *words, configs=[], path=planning_conda))
+def test_a_printed_command_is_planned(words: tuple[str, ...], tree: Tree, conda: Path) -> None:
+    assert jobs(tree.snakemake("--dry-run", *words, configs=[], path=str(conda / "bin")))

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -77,9 +78,7 @@ def with_remarks(name: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("options", [(), ("--use-conda",)])
-def test_remarks_and_white_space_anywhere_rerun_nothing(
-    done: Tree, planning_conda: str, options: tuple[str, ...]
-) -> None:
+def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: Path, options: tuple[str, ...]) -> None:
     """In every module, configuration, rule and shell command at once, and in the environment."""
     files = [*done.folder.glob("nmt/**/*.py"), *done.folder.glob("workflow/rules/*.smk")]
     files += [*done.folder.glob("config/*.yaml"), *done.folder.glob("profiles/*/*.yaml")]
@@ -90,11 +89,11 @@ def test_remarks_and_white_space_anywhere_rerun_nothing(
         for name in names:
             text = (done.folder / name).read_text()
             edits.enter_context(done.rewritten(name, with_remarks(name, text)))
-        assert done.plan(options=options, path=planning_conda) == []
+        assert done.plan(options=options, path=str(conda / "bin")) == []
 
 
-def test_the_conda_flag_reruns_nothing(done: Tree, planning_conda: str) -> None:
-    assert done.plan(options=("--use-conda",), path=planning_conda) == []
+def test_the_conda_flag_reruns_nothing(done: Tree, conda: Path) -> None:
+    assert done.plan(options=("--use-conda",), path=str(conda / "bin")) == []
 
 
 def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
