@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,8 +201,28 @@ def processor() -> str:
     return name[1] if name else platform.machine()
 
 
+def make_parser(name: str, description: str | None, output: Path) -> argparse.ArgumentParser:
+    """The options of `python -m bench.NAME` that say where things go: what is made, the table, the page."""
+    parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
+    folder = Path("data/bench")
+    parser.add_argument("--folder", type=Path, default=folder, help=f"for what is made and removed [{folder}]")
+    parser.add_argument("--output", type=Path, default=output, help=f"[{output}]")
+    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
+    return parser
+
+
+@contextmanager
+def workplace(folder: Path) -> Iterator[Path]:
+    """A new folder below `folder`, removed in the end; lmplz is there, too."""
+    if not works(LMPLZ):
+        provide(LMPLZ)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        yield Path(made)
+
+
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.data", description=(__doc__ or "").split("\n\n")[0])
+    parser = make_parser("data", __doc__, MEASURED)
     parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="sizes of the text")
     parser.add_argument(
         "--corpora",
@@ -209,23 +230,15 @@ def main(words: list[str] | None = None) -> int:
         default=Path("data/open/archives"),
         help="folder of real text, as the open run fetches it; without it the built-in language [data/open/archives]",
     )
-    parser.add_argument(
-        "--folder", type=Path, default=Path("data/bench"), help="for what is made and removed [data/bench]"
-    )
-    parser.add_argument("--output", type=Path, default=MEASURED, help=f"[{MEASURED}]")
     parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
-    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
     arguments = parser.parse_args(words)
     try:
-        if not works(LMPLZ):
-            provide(LMPLZ)
         if name_of_text(arguments.corpora) == BUILT_IN:
             warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured; name their folder")
         rows: list[Row] = []
-        arguments.folder.mkdir(parents=True, exist_ok=True)
         for pairs in sorted(arguments.pairs):
-            with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-                rows += bench(pairs, arguments.corpora, Path(folder))
+            with workplace(arguments.folder) as folder:
+                rows += bench(pairs, arguments.corpora, folder)
         write_rows(arguments.output, rows)
         write_page(arguments.output, arguments.memory, arguments.page)
     except UserError as error:

@@ -8,20 +8,17 @@ Which words the shortlists hold does not matter either; their number is the pape
 
 from __future__ import annotations
 
-import argparse
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.data import LMPLZ, ORDER, SEED, SHORTLIST, Words, measure, processor, sides
-from bench.scale import KEPT, MEASURED, MEMORY, PAGE, REGISTRY, Peak, paper_words, total_pairs, write_page, write_rows
+from bench.data import LMPLZ, ORDER, SEED, SHORTLIST, Words, make_parser, measure, processor, sides, workplace
+from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_page, write_rows
 from nmt.config import Shard
 from nmt.corpora.arrays import write_array
-from nmt.corpora.lmplz import provide, works
 from nmt.corpora.rate import RATING
 from nmt.corpora.registry import read_registry
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist
@@ -121,21 +118,13 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=(__doc__ or "").split("\n\n")[0])
+    parser = make_parser("memory", __doc__, MEMORY)
     parser.add_argument("--registry", type=Path, default=REGISTRY, help=f"whose pairs and words there are [{REGISTRY}]")
-    parser.add_argument(
-        "--folder", type=Path, default=Path("data/bench"), help="for what is made and removed [data/bench]"
-    )
-    parser.add_argument("--output", type=Path, default=MEMORY, help=f"[{MEMORY}]")
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
-    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
     arguments = parser.parse_args(words)
     try:
-        if not works(LMPLZ):
-            provide(LMPLZ)
-        arguments.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-            peaks = bench(arguments.registry, Path(folder))
+        with workplace(arguments.folder) as folder:
+            peaks = bench(arguments.registry, folder)
         write_rows(arguments.output, peaks)
         write_page(arguments.measured, arguments.output, arguments.page)
     except UserError as error:
