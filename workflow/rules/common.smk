@@ -62,20 +62,34 @@ BINARIZED = [
         what=["ids", "offsets.npy"],
     ),
 ]
-# The tables of the report: where they lie, the ending of the file that is shown, category and name.
-SHEETS = {
-    "table1": (PLACES, "md", "Tables", {"table": "Table 1"}),
-    "significance": (PLACES, "md", "Tables", {"table": "Significance"}),
-    "table2": ([""], "md", "Tables", {"table": "Table 2"}),
-    "table3": (PLACES, "md", "Tables", {"table": "Table 3"}),
-    "selection": ([""], "csv", "Corpora", {"result": "Data selection"}),
-    "coverage": ([""], "csv", "Corpora", {"result": "Shortlist coverage"}),
-}
 # The systems that are scored: the variants, and the phrase-based system where it is run.
 LABELS = {name: variant.label for name, variant in CONFIG.variants.items()}
 SYSTEMS = {
     **LABELS,
     **({PHRASE_BASED: CONFIG.phrase_based_label} if CONFIG.runs_phrase_based else {}),
+}
+# System and baseline of each row of the table of significance, by name; without rows the table is not asked for.
+COMPARED = [(name, PHRASE_BASED) for name in LABELS if PHRASE_BASED in SYSTEMS]
+COMPARED += [
+    (name, other)
+    for name, variant in CONFIG.variants.items()
+    for other, fixed in CONFIG.variants.items()
+    if (variant.context, fixed.context) == ("attention", "fixed")
+    and variant.maximum_length == fixed.maximum_length
+]
+# The tables of the report: where they lie, the ending of the file that is shown, category and name.
+SHEETS = {
+    "table1": (PLACES, "md", "Tables", {"table": "Table 1"}),
+    "significance": (
+        PLACES if COMPARED else [],
+        "md",
+        "Tables",
+        {"table": "Significance"},
+    ),
+    "table2": ([""], "md", "Tables", {"table": "Table 2"}),
+    "table3": (PLACES, "md", "Tables", {"table": "Table 3"}),
+    "selection": ([""], "csv", "Corpora", {"result": "Data selection"}),
+    "coverage": ([""], "csv", "Corpora", {"result": "Shortlist coverage"}),
 }
 # What the steps that run a model read of its folder.
 MODEL = [
@@ -363,24 +377,10 @@ def significance_no_unk(wildcards):
     return [no_unk(system, PLACES[wildcards.place]) for system in SYSTEMS]
 
 
-def compared():
-    """System and baseline of each row of the table of significance, by name."""
-    models = CONFIG.variants.items()
-    pairs = [(name, PHRASE_BASED) for name in LABELS if PHRASE_BASED in SYSTEMS]
-    return pairs + [
-        (name, other)
-        for name, variant in models
-        for other, fixed in models
-        if (variant.context, fixed.context) == ("attention", "fixed")
-        and variant.maximum_length == fixed.maximum_length
-    ]
-
-
 def shown():
     """The tables and figures of the page of all, in its order: the first test set's, the experiment's, the other sets'."""
-    of_set = ["table1.md", "significance.md", "figure2.svg", "table3.md", "figure3.svg"]
-    if not compared():
-        of_set.remove("significance.md")
+    of_set = ["table1.md", *(["significance.md"] if COMPARED else [])]
+    of_set += ["figure2.svg", "table3.md", "figure3.svg"]
     whole = ["table2.md", "figure1.svg", "selection.csv", "ratings.svg", "coverage.csv"]
     names = (
         of_set + whole + [place + name for place in PLACES if place for name in of_set]
@@ -390,7 +390,7 @@ def shown():
 
 def compared_options():
     """The options that name the rows of the table of significance."""
-    return " ".join(f"--pair {labels(pair)}" for pair in compared())
+    return " ".join(f"--pair {labels(pair)}" for pair in COMPARED)
 
 
 def targets():
@@ -399,7 +399,7 @@ def targets():
         "table1.csv",
         "table1.md",
         "table1.tex",
-        *(["significance.csv", "significance.md"] if compared() else []),
+        *(["significance.csv", "significance.md"] if COMPARED else []),
         "table3.csv",
         "table3.md",
         "figure2.csv",
@@ -420,5 +420,4 @@ def targets():
         f"<data>/sheets/{place}{table}.html"
         for table, (places, *_) in SHEETS.items()
         for place in places
-        if table != "significance" or compared()
     ]
