@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from bench.turns import Figures
-from nmt.device import keep_memory
+from nmt.system.device import keep_memory
 
 SYMBOLS = 30_001
 EMBEDDING, HIDDEN = 620, 1000

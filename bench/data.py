@@ -34,9 +34,9 @@ from bench.scale import (
     write_rows,
 )
 from bench.text import LANGUAGES, SETS, real_corpora
-from nmt.config import Shard
 from nmt.corpora.lmplz import provide, works
-from nmt.files import UserError, read_lines, warn
+from nmt.settings.experiment import Shard
+from nmt.system.files import UserError, read_lines, warn
 
 LMPLZ = Path("data/tools/lmplz")
 SIZES = [250_000, 1_000_000, 4_000_000]

@@ -15,10 +15,10 @@ from bench.machine import HEAP_KEPT, name, now
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
-from nmt.device import choose_device, keep_memory
 from nmt.model.network import Network
 from nmt.search.beam import BeamSettings, search
-from nmt.variant import Variant
+from nmt.settings.variant import Variant
+from nmt.system.device import choose_device, keep_memory
 
 SYMBOLS = 30_001
 LENGTH = 20

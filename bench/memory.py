@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from bench.data import LMPLZ, ORDER, SEED, SHORTLIST, Words, make_parser, measure, processor, sides, workplace
 from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_page, write_rows
-from nmt.config import Shard
 from nmt.corpora.arrays import write_array
-from nmt.corpora.rate import RATING
+from nmt.corpora.clean import RECORD
 from nmt.corpora.registry import read_registry
+from nmt.corpora.score_pairs import RATING
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist
-from nmt.corpora.survey import RECORD
-from nmt.files import UserError
+from nmt.settings.experiment import Shard
+from nmt.system.files import UserError
 
 PIECE = 10_000  # pairs that the text repeats; little is in memory, since a process begins with its parent's size
 ODD = np.uint64(0x9E3779B97F4A7C15)  # its multiples, as digests, are all different and in no order

@@ -15,8 +15,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from nmt.evaluation.drawing import save, style
-from nmt.variant import Variant
+from nmt.report.drawing import save, style
+from nmt.settings.variant import Variant
 
 PRECISIONS = ("float32", "bf16")
 SIZES = {"embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}

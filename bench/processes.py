@@ -20,13 +20,13 @@ from bench.machine import name
 from bench.table import make_parser, write
 from bench.train import BATCH, SYMBOLS, made_up
 from bench.turns import Figures, medians
-from nmt.device import keep_memory
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
+from nmt.settings.variant import Variant
+from nmt.system.device import keep_memory
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined
 from nmt.training.update import Update
-from nmt.variant import Variant
 
 CPU = torch.device("cpu")
 WORDS = 20

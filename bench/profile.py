@@ -15,12 +15,12 @@ from torch.profiler import ProfilerActivity, profile
 from bench.machine import name
 from bench.table import make_parser, write
 from bench.train import SYMBOLS, WARM_UP, made_up
-from nmt.device import keep_memory
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
+from nmt.settings.variant import Variant
+from nmt.system.device import keep_memory
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
-from nmt.variant import Variant
 
 PARTS = {
     "matrix products": ("mm", "addmm", "bmm", "mv", "addmv"),

@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nmt.config import Shard
+from nmt.report.selection import PAPER_TOTAL
+
 from nmt.corpora.registry import Corpus, read_registry
-from nmt.evaluation.markup import markdown_table
-from nmt.evaluation.selection import PAPER_TOTAL
-from nmt.files import atomic
-from nmt.tables import read_csv, write_csv
+from nmt.report.markup import markdown_table
+from nmt.settings.experiment import Shard
+from nmt.system.files import atomic
+from nmt.system.tables import read_csv, write_csv
 
 REGISTRY = Path("data/corpora.tsv")
 MEASURED, MEMORY = Path("results/bench/data.csv"), Path("results/bench/memory.csv")

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from nmt.corpora.grammar import MAXIMUM_WORDS, Grammar
 from nmt.corpora.registry import read_registry
+from nmt.toy.grammar import MAXIMUM_WORDS, Grammar
 
 LANGUAGES = ("en", "fr")
 REGISTRY = Path("data/open.tsv")

@@ -19,13 +19,13 @@ from bench.machine import HEAP_KEPT, name, product_rate, products_of_update
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
-from nmt.device import choose_device, keep_memory
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
+from nmt.settings.variant import Variant
+from nmt.system.device import choose_device, keep_memory
 from nmt.training.batches import Batch, Batches
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
-from nmt.variant import Variant
 
 SYMBOLS = 30_001
 BATCH = 80

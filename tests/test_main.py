@@ -11,8 +11,8 @@ import pytest
 
 from nmt.__main__ import STEPS, main
 from nmt.corpora import shortlist
-from nmt.files import UserError
-from nmt.stop import StoppedError
+from nmt.system.files import UserError
+from nmt.system.stop import StoppedError
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:

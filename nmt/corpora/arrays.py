@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from nmt.files import UserError, atomic
+from nmt.system.files import UserError, atomic
 
 
 def write_array(path: Path, dtype: np.dtype[Any], pieces: Iterable[NDArray[Any]]) -> None:

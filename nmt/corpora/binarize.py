@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_byte_pairs, read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.files import DISK_FULL, UserError, partial_name, read_json, warn, write_json
-from nmt.progress import Progress
+from nmt.system.files import DISK_FULL, UserError, partial_name, read_json, warn, write_json
+from nmt.system.progress import Progress
 
 SIDES = ("source", "target")
 DTYPES = {name: np.dtype(name) for name in ("<u2", "<u4")}

@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from nmt.files import UserError, atomic, warn
-from nmt.progress import Progress
+from nmt.system.files import UserError, atomic, warn
+from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 LINES_BETWEEN_SIGNS = 10_000

@@ -22,9 +22,9 @@ from nmt.corpora.lock import record
 from nmt.corpora.registry import Archive, read_archives
 from nmt.corpora.transfer import UnavailableError, begun, download, note_path
 from nmt.corpora.verify import departure, fault, measure
-from nmt.files import DISK_FULL, UserError, warn
-from nmt.progress import Progress
-from nmt.settings import unknown
+from nmt.settings.checks import unknown
+from nmt.system.files import DISK_FULL, UserError, warn
+from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 PAUSES = (1.0, 4.0, 15.0, 60.0)  # seconds between tries at one address

@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from nmt.files import UserError, atomic
+from nmt.system.files import UserError, atomic
 
 KENLM = "kenlm==0.3.0"
 # cmeel-boost: later releases lack boost_system, which KenLM asks for; cmake 4 refuses what KenLM's scripts use

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt.corpora.registry import SHA256
-from nmt.files import UserError, read_lines, write_lines
+from nmt.system.files import UserError, read_lines, write_lines
 
 HEADER = "archive\tbytes\tsha256"
 ENTRY = re.compile(rf"([^\t]+)\t([0-9]+)\t({SHA256.pattern})")

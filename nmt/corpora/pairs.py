@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import TypeVar
 
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 
 Line = TypeVar("Line", str, bytes)
 Name = str | os.PathLike[str]

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, cast, get_args
 from urllib.parse import unquote, urlsplit
 
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 
 Role = Literal["train", "development", "test", "in_domain"]
 COLUMNS = (

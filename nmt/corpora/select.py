@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array
-from nmt.corpora.rate import RATING
-from nmt.corpora.survey import Files, Pair, State, Text, add_text_arguments, text_of
-from nmt.files import UserError, atomic, warn, write_lines
-from nmt.progress import Progress
-from nmt.tables import Cell, write_csv
+from nmt.corpora.clean import Files, Pair, State, Text, add_text_arguments, text_of
+from nmt.corpora.score_pairs import RATING
+from nmt.system.files import UserError, atomic, warn, write_lines
+from nmt.system.progress import Progress
+from nmt.system.tables import Cell, write_csv
 
 RULES = ("ranking", "shares", "random")
 EXAMPLES = 10  # best and worst pairs of each corpus that are shown

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.files import UserError, read_lines, warn, write_lines
-from nmt.progress import Progress
+from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.progress import Progress
 
 EOS = 0
 UNK = 1

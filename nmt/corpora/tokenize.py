@@ -22,8 +22,8 @@ from typing import BinaryIO, NamedTuple
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
-from nmt.files import UserError, decode_lines, warn, write_lines
-from nmt.progress import Progress
+from nmt.system.files import UserError, decode_lines, warn, write_lines
+from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 STRINGS_KEPT, LONGEST_KEPT = 1 << 18, 50  # characters: some 60 MB

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from nmt.files import UserError, read_json, warn, write_json
-from nmt.progress import Progress
+from nmt.system.files import UserError, read_json, warn, write_json
+from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 TIMEOUT = 30.0  # seconds without a byte

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import Archive, read_archives
-from nmt.files import UserError
-from nmt.progress import Progress
+from nmt.system.files import UserError
+from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 SILENT = 5.0  # seconds

@@ -15,10 +15,10 @@ from pathlib import Path
 from nmt.corpora.pairs import split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist
-from nmt.evaluation.markup import number
-from nmt.files import UserError, read_lines
-from nmt.progress import Progress
-from nmt.tables import Cell, read_csv, write_csv
+from nmt.report.markup import number
+from nmt.system.files import UserError, read_lines
+from nmt.system.progress import Progress
+from nmt.system.tables import Cell, read_csv, write_csv
 
 COLUMNS = (
     *("text", "language", "size", "sentences", "sentences_without_unk"),

@@ -14,7 +14,7 @@ from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import Shortlist
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import read_parallel
-from nmt.files import write_json
+from nmt.system.files import write_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

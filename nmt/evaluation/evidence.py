@@ -17,13 +17,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nmt.corpora.estimate import estimate, load_model, mask, vocabulary
+from nmt.corpora.clean import count_words
 from nmt.corpora.pairs import byte_lines
-from nmt.corpora.survey import count_words
-from nmt.evaluation.markup import number
+from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.sentences import paired
-from nmt.files import UserError, read_json
-from nmt.tables import Cell, write_csv
+from nmt.report.markup import number
+from nmt.system.files import UserError, read_json
+from nmt.system.tables import Cell, write_csv
 
 SPECIAL_WORDS = 2  # the one that stands for all that are not in the vocabulary, and the end of the sentence
 COLUMNS = (

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.bleu import tokenized_bleu
-from nmt.evaluation.markup import number
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.files import UserError
-from nmt.tables import Cell, write_csv
+from nmt.report.markup import number
+from nmt.system.files import UserError
+from nmt.system.tables import Cell, write_csv
 
 COLUMNS = ("model", "length_from", "length_to", "sentences", "bleu")
 OPEN_FROM = 60  # words; where Figure 2 ends

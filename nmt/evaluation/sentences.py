@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 
 
 def read_parallel(*paths: str) -> list[list[str]]:

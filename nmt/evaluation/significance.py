@@ -15,10 +15,10 @@ from sacrebleu.significance import PairedTest, Result
 from nmt.corpora.shortlist import Shortlist
 from nmt.evaluation.bleu import tokenized_metric
 from nmt.evaluation.evaluate import known_lines
-from nmt.evaluation.markup import escape_markdown, markdown_table, number, span
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.files import UserError, write_lines
-from nmt.tables import Cell, write_csv
+from nmt.report.markup import escape_markdown, markdown_table, number, span
+from nmt.system.files import UserError, write_lines
+from nmt.system.tables import Cell, write_csv
 
 COLUMNS = (
     *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "p_value"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from nmt.model import recurrence
 from nmt.model.embedding import Embedding
-from nmt.model.units import GatedUnit
+from nmt.model.fast import loops
+from nmt.model.units.gated import GatedUnit
 
 
 class Encoder(nn.Module):
@@ -56,5 +56,5 @@ class Encoder(nn.Module):
         projected = torch.stack([turn(projection) for turn, projection in zip(turned, projections, strict=True)])
         present = torch.stack([turn(real) for turn in turned])
         initial = real.new_zeros(len(self.units), words.shape[1], self.forwards.hidden)
-        states = recurrence.gated(projected, present, initial, self.units)[:, 1:]
+        states = loops.gated(projected, present, initial, self.units)[:, 1:]
         return torch.cat([turn(direction) for turn, direction in zip(turned, states, strict=True)], dim=-1)

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.corpora.shortlist import Shortlist
-from nmt.files import UserError, atomic
 from nmt.model.embedding import Embedding
 from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
 from nmt.model.readout import Readout
-from nmt.model.units import GatedUnit
-from nmt.variant import CONTEXT_MODULES, Variant
+from nmt.model.units.gated import GatedUnit
+from nmt.settings.variant import CONTEXT_MODULES, Variant
+from nmt.system.files import UserError, atomic
 
 
 class Network(nn.Module):

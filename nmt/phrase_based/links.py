@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from nmt.files import UserError, read_lines, write_lines
+from nmt.system.files import UserError, read_lines, write_lines
 
 Links = list[tuple[int, int]]
 

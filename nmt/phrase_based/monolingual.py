@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nmt.files import read_lines
+from nmt.system.files import read_lines
 
 
 def add_text_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.files import UserError, warn
+from nmt.system.files import UserError, warn
 
 Pair = tuple[list[str], list[str]]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from nmt.corpora.shortlist import UNK
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 
 
 def read_dictionary(path: str) -> dict[str, str]:

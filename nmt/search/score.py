@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.device import add_arguments as add_device_arguments
-from nmt.device import prepare
-from nmt.model.translator import load_translator
-from nmt.progress import SILENT_SECONDS, Progress
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs, write_text
+from nmt.system.device import add_arguments as add_device_arguments
+from nmt.system.device import prepare
+from nmt.system.progress import SILENT_SECONDS, Progress
+from nmt.trained import load_translator
 from nmt.training.likelihood import sentence_nll
 
 WINDOW = 1000  # pairs that are sorted by length together

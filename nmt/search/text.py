@@ -10,7 +10,7 @@ from pathlib import Path
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.tokenize import Tokenizer
-from nmt.files import UserError, decode_lines, read_lines, write_lines
+from nmt.system.files import UserError, decode_lines, read_lines, write_lines
 
 
 def read_text(path: str | None) -> list[str]:

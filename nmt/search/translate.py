@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK
-from nmt.device import add_arguments as add_device_arguments
-from nmt.device import prepare
-from nmt.files import UserError, read_lines, warn, write_lines
 from nmt.model.network import Network
-from nmt.model.translator import Translator, load_translator
-from nmt.progress import SILENT_SECONDS, Progress
 from nmt.search.beam import STEPS_A_WORD, BeamSettings, Hypothesis, search
 from nmt.search.replace import read_dictionary, replace_unknown
 from nmt.search.text import check_outputs, from_words, read_text, to_words, write_text
+from nmt.system.device import add_arguments as add_device_arguments
+from nmt.system.device import prepare
+from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.progress import SILENT_SECONDS, Progress
+from nmt.trained import Translator, load_translator
 from nmt.training.batches import by_length
 
 LONGEST = 1000  # words of a source line that are read

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import EOS
-from nmt.files import UserError
+from nmt.system.files import UserError
 
 FULL_BATCH = 100  # words of the longest sentence up to which a batch is full; longer ones would take too much memory
 

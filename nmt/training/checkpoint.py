@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import torch
 
-from nmt.files import UserError, atomic, warn
+from nmt.system.files import UserError, atomic, warn
 
 LATEST, PREVIOUS = "latest.pt", "previous.pt"
 DIGEST_BYTES = hashlib.sha256().digest_size

@@ -9,8 +9,8 @@ import torch
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.files import UserError
 from nmt.model.network import Network
+from nmt.system.files import UserError
 from nmt.training.batches import by_length, pad
 
 BATCH = 80

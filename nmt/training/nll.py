@@ -6,10 +6,10 @@ import argparse
 
 import numpy as np
 
-from nmt.device import add_arguments as add_device_arguments
-from nmt.device import prepare
-from nmt.files import write_json
-from nmt.model.translator import load_translator
+from nmt.system.device import add_arguments as add_device_arguments
+from nmt.system.device import prepare
+from nmt.system.files import write_json
+from nmt.trained import load_translator
 from nmt.training.likelihood import read_ids, sentence_nll
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.variant import Variant
+from nmt.settings.variant import Variant
 
 CHUNK = 1 << 18  # numbers of a parameter that are updated together, so that a CPU does it all within its cache
 

@@ -17,8 +17,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from nmt.files import UserError
 from nmt.model.network import Network
+from nmt.system.files import UserError
 from nmt.training.batches import Batch
 
 

@@ -26,13 +26,14 @@ from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
-from nmt.device import choose_device, device_name, keep_memory, set_threads
-from nmt.files import UserError, atomic, read_json, warn, write_json
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_with_shortlists, save_model
-from nmt.model.translator import MODEL, SOURCE, SUMMARY, TARGET
-from nmt.progress import Progress
-from nmt.stop import Stop, StoppedError
+from nmt.settings.variant import Variant
+from nmt.system.device import choose_device, device_name, keep_memory, set_threads
+from nmt.system.files import UserError, atomic, read_json, warn, write_json
+from nmt.system.progress import Progress
+from nmt.system.stop import Stop, StoppedError
+from nmt.trained import MODEL, SOURCE, SUMMARY, TARGET
 from nmt.training.batches import Batch, Batches
 from nmt.training.checkpoint import (
     LATEST,
@@ -49,7 +50,6 @@ from nmt.training.metrics import METRICS
 from nmt.training.parallel import Processes, joined
 from nmt.training.prefetch import ahead
 from nmt.training.update import make_update
-from nmt.variant import Variant
 
 UPDATES_A_RECORD = 50
 SKIPS_ALLOWED = 20

@@ -12,10 +12,10 @@ from torch.nn import functional
 from nmt.corpora.shortlist import EOS
 from nmt.model.embedding import Embedding
 from nmt.model.network import Network
+from nmt.settings.variant import Variant
 from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
 from nmt.training.parallel import Processes
-from nmt.variant import Variant
 
 BUCKET = 8  # on a GPU sentences are padded to multiples of so many words, so that few graphs serve all batches
 

@@ -12,7 +12,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.extract import extract
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 from tests.conftest import SmallDisk
 
 ENGLISH = "The house .\nA very long road .\n\nThe end .\n"

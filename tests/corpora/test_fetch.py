@@ -20,7 +20,7 @@ from nmt.corpora import transfer
 from nmt.corpora.fetch import fetch, locations
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import COLUMNS, Archive
-from nmt.files import UserError
+from nmt.system.files import UserError
 from tests.conftest import SmallDisk
 
 ROOT = Path(__file__).parents[2]

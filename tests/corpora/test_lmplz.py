@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.corpora import lmplz as module
-from nmt.files import UserError
+from nmt.system.files import UserError
 
 
 def make_program(path: Path, text: str) -> Path:

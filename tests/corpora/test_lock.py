@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.corpora.lock import HEADER, Fingerprint, lock_path, read_lock, record
-from nmt.files import UserError
+from nmt.system.files import UserError
 
 ONE, TWO = Fingerprint(1, "1" * 64), Fingerprint(2, "2" * 64)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.corpora.registry import COLUMNS, Archive, archive_path, read_archives, read_registry
-from nmt.files import UserError
+from nmt.system.files import UserError
 
 DATA = Path(__file__).parents[2] / "data"
 MD5 = "md5:" + "0" * 32

@@ -17,7 +17,7 @@ from sacremoses import MosesTokenizer
 from nmt.__main__ import main
 from nmt.corpora import tokenize as tokenizing
 from nmt.corpora.tokenize import Shard, Tokenizer, tokenize_file
-from nmt.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines
 from tests.conftest import SmallDisk
 
 REAL = Path(__file__).parents[2] / "data" / "open" / "archives" / "en-fr"  # what the open run fetches

@@ -13,8 +13,8 @@ import torch
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
 from nmt.model.network import Network, save_model
+from nmt.settings.variant import Variant
 from nmt.training.batches import Batch, pad
-from nmt.variant import Variant
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 11, 13
 KINDS = list(itertools.product(("attention", "fixed"), ("look_generate_update", "printed"), (None, 4)))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.files import UserError
 from nmt.model import readout
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.network import Network, load_model, save_model
+from nmt.settings.variant import Variant
+from nmt.system.files import UserError
 from nmt.training.batches import Batch, pad
-from nmt.variant import Variant
 from tests.model import oracle
 from tests.model.models import KINDS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora.grammar import Grammar
+from nmt.toy.grammar import Grammar
 
 PAIRS, DEVELOPMENT = 400, 40
 LONGEST = 12

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from nmt.corpora.shortlist import UNK
-from nmt.files import UserError
 from nmt.search.replace import read_dictionary, replace_unknown
+from nmt.system.files import UserError
 
 
 def test_the_word_of_largest_weight_but_never_the_end() -> None:

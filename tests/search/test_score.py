@@ -10,8 +10,8 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
-from nmt.model.translator import load_translator
 from nmt.search import score
+from nmt.trained import load_translator
 from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_translator, tiny_model
 

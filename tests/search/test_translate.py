@@ -18,8 +18,8 @@ from nmt.__main__ import main
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
-from nmt.model.translator import Translator, load_translator
 from nmt.search import translate
+from nmt.trained import Translator, load_translator
 from tests.model.models import TARGET_SYMBOLS, save_translator, tiny_model
 from tests.search.reference import Found, reference_search
 

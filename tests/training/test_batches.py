@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from nmt.corpora.shortlist import EOS
-from nmt.files import UserError
+from nmt.system.files import UserError
 from nmt.training.batches import Batches, by_length, pad
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.files import UserError
+from nmt.system.files import UserError
 from nmt.training import checkpoint as module
 from nmt.training.checkpoint import (
     Checkpoint,

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
-from nmt.stop import STOPPED
+from nmt.system.stop import STOPPED
 from nmt.training import checkpoint
 from tests.training.toy import arguments, records, weights
 

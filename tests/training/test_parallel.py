@@ -17,7 +17,7 @@ import safetensors.numpy
 import torch
 
 from nmt.__main__ import main
-from nmt.files import UserError
+from nmt.system.files import UserError
 from nmt.training import train
 from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes

@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from nmt.__main__ import main
-from nmt.files import UserError
 from nmt.model.network import load_model
-from nmt.model.translator import load_translator
+from nmt.system.files import UserError
+from nmt.trained import load_translator
 from nmt.training import train
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.optimizer import make_optimizer

@@ -13,9 +13,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from nmt.corpora.binarize import Bitext
-from nmt.corpora.grammar import Grammar
 from nmt.corpora.lock import read_lock
 from nmt.corpora.registry import read_archives, read_registry
+from nmt.toy.grammar import Grammar
 from tests.conftest import SmallDisk
 from tests.corpora.test_fetch import Server, careful, failing, server, truncated
 from tests.workflow.tree import Tree, jobs

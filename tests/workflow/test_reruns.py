@@ -116,7 +116,7 @@ def test_a_colour_draws_that_figure(done: Tree, figure: str, old: str, new: str)
 
 
 def test_an_edit_of_a_table_reruns_that_table(done: Tree) -> None:
-    with done.edited("nmt/evaluation/table2.py", "def run", "REMARK = 1\n\n\ndef run"):
+    with done.edited("nmt/papers/bahdanau2015/table2.py", "def run", "REMARK = 1\n\n\ndef run"):
         check(done.plan(), each([*TABLE_2, "index"], [""]))
 
 

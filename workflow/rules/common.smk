@@ -7,13 +7,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt.__main__ import STEPS
-from nmt.config import PHRASE_BASED, check_corpora, check_moses, load
+from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.corpora.lock import lock_path
 from nmt.corpora.registry import read_registry
-from nmt.digest import digest
-from nmt.files import UserError
-from nmt.orphans import announce, clear_locks
-from nmt.variant import CONTEXT_MODULES
+from nmt.system.digest import digest
+from nmt.system.files import UserError
+from nmt.system.orphans import announce, clear_locks
+from nmt.settings.variant import CONTEXT_MODULES
 
 
 def read_config():

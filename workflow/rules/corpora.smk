@@ -167,7 +167,7 @@ rule lmplz:
         "python -m nmt lmplz --output {output} 2> {log}"
 
 
-rule survey:
+rule clean:
     input:
         texts=both("<data>/tokenized/{{part}}.{language}"),
         held_out_sources=side(0, HELD_OUT),
@@ -175,9 +175,9 @@ rule survey:
     output:
         "<data>/surveyed/{part}.npy",
     log:
-        "logs/survey/<experiment>/{part}.log",
+        "logs/clean/<experiment>/{part}.log",
     benchmark:
-        "benchmarks/survey/<experiment>/{part}.tsv"
+        "benchmarks/clean/<experiment>/{part}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -185,13 +185,13 @@ rule survey:
         mem_mb=growing(1000),
         runtime=growing(30),
     params:
-        code=code("survey"),
+        code=code("clean"),
     shell:
-        "python -m nmt survey --texts {input.texts} --held-out-sources {input.held_out_sources}"
+        "python -m nmt clean --texts {input.texts} --held-out-sources {input.held_out_sources}"
         " --held-out-targets {input.held_out_targets} --output {output} 2> {log}"
 
 
-rule estimate:
+rule train_lm:
     input:
         lmplz=ancient("data/tools/lmplz"),
         sources=side(0, TRAIN),
@@ -202,9 +202,9 @@ rule estimate:
     output:
         ESTIMATED,
     log:
-        "logs/estimate/<experiment>/estimate.log",
+        "logs/train_lm/<experiment>/estimate.log",
     benchmark:
-        "benchmarks/estimate/<experiment>/estimate.tsv"
+        "benchmarks/train_lm/<experiment>/estimate.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -215,25 +215,25 @@ rule estimate:
         names=of_parts("{corpus}"),
         order=CONFIG.select.order,
         seed=CONFIG.seed,
-        code=code("estimate"),
+        code=code("train_lm"),
         folder=untracked(f"{DATA}/estimated"),
     shell:
-        "python -m nmt estimate --lmplz {input.lmplz} --names {params.names}"
+        "python -m nmt train_lm --lmplz {input.lmplz} --names {params.names}"
         " --sources {input.sources} --targets {input.targets} --surveys {input.surveys}"
         " --in-domain-sources {input.in_domain_sources} --in-domain-targets {input.in_domain_targets}"
         " --order {params.order} --seed {params.seed} --output {params.folder} 2> {log}"
 
 
-rule rate:
+rule score_pairs:
     input:
         texts=both("<data>/tokenized/{{part}}.{language}"),
         models=ESTIMATED,
     output:
         "<data>/rated/{part}.npy",
     log:
-        "logs/rate/<experiment>/{part}.log",
+        "logs/score_pairs/<experiment>/{part}.log",
     benchmark:
-        "benchmarks/rate/<experiment>/{part}.tsv"
+        "benchmarks/score_pairs/<experiment>/{part}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -241,10 +241,10 @@ rule rate:
         mem_mb=growing(1000),
         runtime=growing(60),
     params:
-        code=code("rate"),
+        code=code("score_pairs"),
         models=untracked(f"{DATA}/estimated"),
     shell:
-        "python -m nmt rate --texts {input.texts} --models {params.models} --output {output} 2> {log}"
+        "python -m nmt score_pairs --texts {input.texts} --models {params.models} --output {output} 2> {log}"
 
 
 rule select:

@@ -34,16 +34,16 @@ rule evaluate:
         " --output {output} 2> {log}"
 
 
-rule selection:
+rule selection_table:
     input:
         audit="<data>/selected/audit.csv",
         registry=CONFIG.registry,
     output:
         "<results>/selection.csv",
     log:
-        "logs/selection/<experiment>/selection.log",
+        "logs/selection_table/<experiment>/selection.log",
     benchmark:
-        "benchmarks/selection/<experiment>/selection.tsv"
+        "benchmarks/selection_table/<experiment>/selection.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -52,9 +52,9 @@ rule selection:
         mem_mb=growing(500),
         runtime=growing(5),
     params:
-        code=code("selection"),
+        code=code("selection_table"),
     shell:
-        "python -m nmt selection --audit {input.audit} --registry {input.registry} --output {output} 2> {log}"
+        "python -m nmt selection_table --audit {input.audit} --registry {input.registry} --output {output} 2> {log}"
 
 
 rule ratings:

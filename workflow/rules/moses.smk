@@ -116,16 +116,16 @@ rule moses_tune:
         " --work {params.work} --configuration {output.configuration} --output {output.summary} 2> >(tee {log} >&2)"
 
 
-rule moses_decode:
+rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:
-        "logs/moses_decode/<experiment>/{set}.log",
+        "logs/moses_translate/<experiment>/{set}.log",
     benchmark:
-        "benchmarks/moses_decode/<experiment>/{set}.tsv"
+        "benchmarks/moses_translate/<experiment>/{set}.tsv"
     conda:
         "../../environment.yml"
     threads: CONFIG.threads.phrase_based
@@ -136,8 +136,8 @@ rule moses_decode:
         bin=untracked(moses_bin),
         version=CONFIG.moses.version,
         search=moses_search(),
-        code=code("moses_decode"),
+        code=code("moses_translate"),
     shell:
-        "python -m nmt moses_decode --bin {params.bin:q} --version={params.version:q}"
+        "python -m nmt moses_translate --bin {params.bin:q} --version={params.version:q}"
         " --configuration {input.configuration} --source {input.source} {params.search} --threads {threads}"
         " --output {output} 2> >(tee {log} >&2)"

@@ -10,7 +10,7 @@ for table, (places, ending, category, _) in SHEETS.items():
         input:
             table=f"<results>/{{place}}{table}.{ending}",
             numbers=f"<results>/{{place}}{table}.csv",
-            style="nmt/evaluation/page.css",
+            style="nmt/report/page.css",
         output:
             report(
                 f"<data>/sheets/{{place}}{table}.html",
@@ -55,7 +55,7 @@ rule index:
             for name in TEST
             if PHRASE_BASED in SYSTEMS
         ],
-        parts=["nmt/evaluation/page.css", "nmt/evaluation/index.js"],
+        parts=["nmt/report/page.css", "nmt/report/index.js"],
     output:
         page="<results>/index.html",
         sentences=directory("<results>/index"),

@@ -5,15 +5,15 @@ LANGUAGE_MODEL = multiext(
 )
 
 
-rule word_align:
+rule thot_word_align:
     input:
         both("<data>/selected/train.{language}"),
     output:
         "<data>/phrase_based/{direction}/links.txt",
     log:
-        "logs/word_align/<experiment>/{direction}.log",
+        "logs/thot_word_align/<experiment>/{direction}.log",
     benchmark:
-        "benchmarks/word_align/<experiment>/{direction}.tsv"
+        "benchmarks/thot_word_align/<experiment>/{direction}.tsv"
     wildcard_constraints:
         direction="direct|inverse",
     conda:
@@ -27,22 +27,22 @@ rule word_align:
         pairs=CONFIG.phrase_based.pairs,
         iterations=CONFIG.phrase_based.align_iterations,
         seed=CONFIG.seed,
-        code=code("word_align"),
+        code=code("thot_word_align"),
     shell:
-        "python -m nmt word_align --texts {input} --pairs {params.pairs} --seed {params.seed} {params.inverse}"
+        "python -m nmt thot_word_align --texts {input} --pairs {params.pairs} --seed {params.seed} {params.inverse}"
         " --iterations {params.iterations} --output $(dirname {output}) 2> >(tee {log} >&2)"
 
 
-rule symmetrize:
+rule thot_symmetrize:
     input:
         direct="<data>/phrase_based/direct/links.txt",
         inverse="<data>/phrase_based/inverse/links.txt",
     output:
         "<data>/phrase_based/symmetrized/links.txt",
     log:
-        "logs/symmetrize/<experiment>/symmetrize.log",
+        "logs/thot_symmetrize/<experiment>/symmetrize.log",
     benchmark:
-        "benchmarks/symmetrize/<experiment>/symmetrize.tsv"
+        "benchmarks/thot_symmetrize/<experiment>/symmetrize.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -50,22 +50,22 @@ rule symmetrize:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        code=code("symmetrize"),
+        code=code("thot_symmetrize"),
     shell:
-        "python -m nmt symmetrize --direct {input.direct} --inverse {input.inverse}"
+        "python -m nmt thot_symmetrize --direct {input.direct} --inverse {input.inverse}"
         " --output {output} 2> {log}"
 
 
-rule phrase_table:
+rule thot_phrase_table:
     input:
         texts=both("<data>/selected/train.{language}"),
         links="<data>/phrase_based/symmetrized/links.txt",
     output:
         "<data>/phrase_based/phrase_table/phrases.txt",
     log:
-        "logs/phrase_table/<experiment>/phrase_table.log",
+        "logs/thot_phrase_table/<experiment>/phrase_table.log",
     benchmark:
-        "benchmarks/phrase_table/<experiment>/phrase_table.tsv"
+        "benchmarks/thot_phrase_table/<experiment>/phrase_table.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -77,14 +77,14 @@ rule phrase_table:
         longest=CONFIG.phrase_based.phrase_length,
         translations=CONFIG.phrase_based.translations,
         seed=CONFIG.seed,
-        code=code("phrase_table"),
+        code=code("thot_phrase_table"),
     shell:
-        "python -m nmt phrase_table --texts {input.texts} --pairs {params.pairs} --seed {params.seed}"
+        "python -m nmt thot_phrase_table --texts {input.texts} --pairs {params.pairs} --seed {params.seed}"
         " --links {input.links} --longest {params.longest} --translations {params.translations}"
         " --output {output} 2> {log}"
 
 
-rule language_model:
+rule thot_language_model:
     input:
         selected=f"<data>/selected/train.{LANGUAGES[1]}",
         monolingual=monolingual_texts(),
@@ -92,9 +92,9 @@ rule language_model:
     output:
         LANGUAGE_MODEL,
     log:
-        "logs/language_model/<experiment>/language_model.log",
+        "logs/thot_language_model/<experiment>/language_model.log",
     benchmark:
-        "benchmarks/language_model/<experiment>/language_model.tsv"
+        "benchmarks/thot_language_model/<experiment>/language_model.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -103,13 +103,13 @@ rule language_model:
         runtime=growing(120),
     params:
         order=CONFIG.phrase_based.order,
-        code=code("language_model"),
+        code=code("thot_language_model"),
     shell:
-        "python -m nmt language_model --texts {input.selected} {input.monolingual} --held-out {input.held_out}"
+        "python -m nmt thot_language_model --texts {input.selected} {input.monolingual} --held-out {input.held_out}"
         " --order {params.order} --output $(dirname {output[0]}) 2> {log}"
 
 
-rule mert:
+rule thot_tune:
     input:
         direct="<data>/phrase_based/direct/links.txt",
         inverse="<data>/phrase_based/inverse/links.txt",
@@ -119,9 +119,9 @@ rule mert:
     output:
         "<data>/phrase_based/tuning.json",
     log:
-        "logs/mert/<experiment>/mert.log",
+        "logs/thot_tune/<experiment>/mert.log",
     benchmark:
-        "benchmarks/mert/<experiment>/mert.tsv"
+        "benchmarks/thot_tune/<experiment>/mert.tsv"
     conda:
         "../../environment.yml"
     threads: CONFIG.threads.phrase_based
@@ -134,15 +134,15 @@ rule mert:
         rounds=CONFIG.phrase_based.tune_rounds,
         n_best=CONFIG.phrase_based.n_best,
         seed=CONFIG.seed,
-        code=code("mert"),
+        code=code("thot_tune"),
     shell:
-        "python -m nmt mert --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
+        "python -m nmt thot_tune --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
         " --language-model $(dirname {input.language_model[0]}) {params.search} --texts {input.texts}"
         " --sentences {params.sentences} --rounds {params.rounds} --n-best {params.n_best} --seed {params.seed}"
         " --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
-rule decode:
+rule thot_translate:
     input:
         direct="<data>/phrase_based/direct/links.txt",
         inverse="<data>/phrase_based/inverse/links.txt",
@@ -153,9 +153,9 @@ rule decode:
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:
-        "logs/decode/<experiment>/{set}.log",
+        "logs/thot_translate/<experiment>/{set}.log",
     benchmark:
-        "benchmarks/decode/<experiment>/{set}.tsv"
+        "benchmarks/thot_translate/<experiment>/{set}.tsv"
     conda:
         "../../environment.yml"
     threads: CONFIG.threads.phrase_based
@@ -164,8 +164,8 @@ rule decode:
         runtime=growing(240),
     params:
         search=search_options(),
-        code=code("decode"),
+        code=code("thot_translate"),
     shell:
-        "python -m nmt decode --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
+        "python -m nmt thot_translate --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
         " --language-model $(dirname {input.language_model[0]}) {params.search} --weights {input.tuning}"
         " --source {input.source} --threads {threads} --output {output} 2> >(tee {log} >&2)"

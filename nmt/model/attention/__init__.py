@@ -1,0 +1,1 @@
+"""The ways in which the decoder looks at the source."""

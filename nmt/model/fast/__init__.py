@@ -1,0 +1,1 @@
+"""The recurrences as fast as the mathematics allows."""

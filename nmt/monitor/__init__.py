@@ -1,0 +1,1 @@
+"""Trainings under way: how far they are."""

@@ -1,0 +1,1 @@
+"""The papers, one a room: their tables, figures, printed numbers and captions."""

@@ -1,0 +1,1 @@
+"""Bahdanau, Cho and Bengio (2015)."""

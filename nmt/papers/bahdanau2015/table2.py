@@ -1,0 +1,133 @@
+"""Table 2: how each model was trained: updates, epochs, hours, device and negative log-likelihoods.
+
+The NLL is a mean over sentences, in nats; the paper's numbers stand beside ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from nmt.evaluation.sentences import paired
+from nmt.papers.bahdanau2015.printed import Row, paper_row, read_paper
+from nmt.report.markup import beside, escape_markdown, markdown_table, number, span
+from nmt.system.files import UserError, read_json, write_lines
+from nmt.system.tables import Cell, write_csv
+
+# The paper's columns: title, decimals that the paper prints, decimals of ours in the CSV; None for text.
+STATISTICS: dict[str, tuple[str, int | None, int | None]] = {
+    "updates": ("Updates", 0, 0),
+    "epochs": ("Epochs", 1, 2),
+    "hours": ("Hours", 0, 3),
+    "device": ("Device", None, None),
+    "train_nll": ("Train NLL", 1, 2),
+    "development_nll": ("Dev. NLL", 1, 2),
+}
+MADE = ("precision", "parameters", "seed", "settings_digest")
+COLUMNS = (
+    "model",
+    *(column for name in STATISTICS for column in (name, f"paper_{name}")),
+    *MADE,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--summaries", required=True, nargs="+", help="JSON of the step train, one a model")
+    parser.add_argument("--train-nll", required=True, nargs="+", help="JSON of the step nll on training text")
+    parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
+    parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
+    parser.add_argument("--paper", required=True, help="data/paper.tsv")
+    parser.add_argument("--output-csv", required=True)
+    parser.add_argument("--output-md", required=True)
+
+
+def read_nll(path: str) -> dict[str, Any]:
+    """A file of the step `nll`."""
+    return _read(path, ("nll", "sentences"), "nll")
+
+
+def read_summary(path: str) -> dict[str, Any]:
+    """A file of the step `train`."""
+    return _read(path, ("updates", "epochs", "hours", "device", *MADE), "train")
+
+
+def _read(path: str, keys: tuple[str, ...], step: str) -> dict[str, Any]:
+    value = read_json(path)
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            raise UserError(f"{path}: no {key} in it; make it again with the step {step}")
+    return dict(value)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    paper = read_paper(arguments.paper)
+    train = dict(paired(arguments.labels, "--train-nll", arguments.train_nll))
+    development = dict(paired(arguments.labels, "--development-nll", arguments.development_nll))
+    models: dict[str, dict[str, Any]] = {}
+    samples: dict[str, list[int]] = {"train_nll": [], "development_nll": []}
+    for label, path in paired(arguments.labels, "--summaries", arguments.summaries):
+        nll = {"train_nll": read_nll(train[label]), "development_nll": read_nll(development[label])}
+        for name, value in nll.items():
+            samples[name].append(value["sentences"])
+        models[label] = {**read_summary(path), **{name: value["nll"] for name, value in nll.items()}}
+    write_csv(arguments.output_csv, COLUMNS, csv_rows(models, paper))
+    write_lines(arguments.output_md, markdown(models, paper, samples))
+
+
+def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
+    """Text for a statistic; "" for one that is not there."""
+    if value is None:
+        return ""
+    if decimals is None:
+        return str(value)
+    return f"{value:,}" if thousands else number(value, decimals)
+
+
+def csv_rows(models: dict[str, dict[str, Any]], paper: dict[str, Row]) -> list[list[Cell]]:
+    """Rows in the order of COLUMNS: updates, passes, hours, nats a sentence."""
+    rows: list[list[Cell]] = []
+    for label, model in models.items():
+        row: list[Cell] = [label]
+        for name, (_, printed, kept) in STATISTICS.items():
+            row += [_cell(model[name], kept), _cell(paper_row(paper, label)[name], printed)]
+        rows.append([*row, *(model[name] for name in MADE)])
+    return rows
+
+
+def markdown(models: dict[str, dict[str, Any]], paper: dict[str, Row], samples: dict[str, list[int]]) -> list[str]:
+    """The table with the paper's numbers in brackets, how each model was made, and what the columns mean."""
+
+    def both(label: str, name: str) -> str:
+        _, printed, kept = STATISTICS[name]
+        thousands = name == "updates"
+        ours, theirs = models[label][name], paper_row(paper, label)[name]
+        # A short run would be 0 in the paper's decimals.
+        decimals = 1 if name == "hours" and ours >= 1 else kept
+        return beside(
+            escape_markdown(_cell(ours, decimals, thousands=thousands)),
+            escape_markdown(_cell(theirs, printed, thousands=thousands)),
+        )
+
+    statistics = [[escape_markdown(label), *(both(label, name) for name in STATISTICS)] for label in models]
+    made = [
+        [
+            escape_markdown(label),
+            escape_markdown(str(model["precision"])),
+            f"{model['parameters']:,}",
+            str(model["seed"]),
+            f"`{model['settings_digest']}`",
+        ]
+        for label, model in models.items()
+    ]
+    return [
+        "# Table 2: how the models were trained",
+        "",
+        *markdown_table(["Model", *(title for title, _, _ in STATISTICS.values())], statistics),
+        "",
+        "In brackets: what the paper prints. An update is one minibatch, an epoch one pass over the training "
+        "text, hours are those spent in training. NLL is the mean negative log-likelihood of a sentence in nats, on "
+        f"{span(samples['train_nll'])} training sentences and on {span(samples['development_nll'])} of the "
+        "development set, whose lengths differ.",
+        "",
+        *markdown_table(["Model", "Precision", "Parameters", "Seed", "Settings digest"], made),
+    ]

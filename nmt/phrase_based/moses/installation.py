@@ -1,0 +1,84 @@
+"""A Moses installation that the user names: its programs in one folder, its training scripts in `scripts` beside it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from nmt.system.files import UserError
+
+PERL = "perl"
+STDERR = 2  # the descriptor: a program cannot write to what Python may have put in its place
+NAME_IT = "name the folder of Moses's programs in the setting moses.bin"
+
+
+class Moses:
+    """The programs of one installation."""
+
+    def __init__(self, folder: Path, version: str) -> None:
+        """`version` is what the decoder must say of itself, "" for anything. UserError where it does not."""
+        self.folder = folder
+        self.version = self._version()
+        if version not in self.version:
+            raise UserError(f"{folder / 'moses'}: {self.version}, not {version}; {NAME_IT}, or mend moses.version")
+
+    def _version(self) -> str:
+        program = self.program("moses")
+        try:
+            said = subprocess.run(
+                [program, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            )
+        except OSError as error:
+            raise UserError(f"{program}: cannot be run ({error.strerror}); {NAME_IT}") from None
+        lines = [line.strip() for line in said.stdout.split("\n") if line.strip()]
+        if not any("moses" in line.lower() for line in lines):
+            raise UserError(f"{self.folder / 'moses'}: does not say that it is Moses; {NAME_IT}")
+        return " ".join(lines[:2])
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a program."""
+        return os.access(self.folder / name, os.X_OK)
+
+    def program(self, name: str) -> Path:
+        """A program; UserError where there is none."""
+        if not self.has(name):
+            raise UserError(f"{self.folder / name}: no such program; {NAME_IT}")
+        return (self.folder / name).resolve()
+
+    def script(self, name: str) -> Path:
+        """A training script; UserError where there is none."""
+        script = self.folder / ".." / "scripts" / "training" / name
+        if not script.exists():
+            raise UserError(f"{script}: no such script; the folder scripts must be beside {self.folder}")
+        return script.resolve()
+
+
+def add_moses_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that name the installation."""
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of Moses's programs")
+    parser.add_argument("--version", default="", help="what `moses --version` must say (anything)")
+
+
+def moses_of(arguments: argparse.Namespace) -> Moses:
+    """The installation that the options name."""
+    return Moses(arguments.bin, arguments.version)
+
+
+def call(command: Sequence[str | Path], source: Path | None = None, output: Path | None = None) -> None:
+    """Run a program of Moses, or perl with a script, its standard error on ours; UserError where it fails."""
+    shown = shlex.join(str(word) for word in command)
+    print(f"moses: {shown}", file=sys.stderr, flush=True)
+    with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
+        try:
+            done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
+        except OSError as error:
+            what = "Moses's scripts need perl on the path" if command[0] == PERL else NAME_IT
+            raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
+    if done.returncode:
+        name = command[1] if command[0] == PERL else command[0]
+        raise UserError(f"{name}: failed with exit code {done.returncode}; the log says why")

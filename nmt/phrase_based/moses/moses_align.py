@@ -1,0 +1,67 @@
+"""Align the words of the selected text with what the Moses installation has: mgiza, else fast_align."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from nmt.corpora.pairs import read_pairs
+from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
+from nmt.system.files import UserError, atomic, write_lines
+
+HEURISTIC = "grow-diag-final-and"
+
+
+def corpus_options(texts: list[Path]) -> list[str]:
+    """The options of train-model.perl that name the text: two files that differ in their endings."""
+    source, target = (path.resolve() for path in texts)
+    if source.with_suffix("") != target.with_suffix(""):
+        raise UserError(f"{source}, {target}: Moses asks for names that differ in their endings alone")
+    return ["-corpus", str(source.with_suffix("")), "-f", source.suffix[1:], "-e", target.suffix[1:]]
+
+
+def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
+    """Steps 1 to 3 of Moses's training script."""
+    for name in ("mkcls", "snt2cooc", "merge_alignment.py"):
+        moses.program(name)
+    with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
+        options = ["-root-dir", folder, *corpus_options(texts), "-alignment", HEURISTIC, "-mgiza"]
+        options += ["-mgiza-cpus", str(threads), "-external-bin-dir", str(moses.folder.resolve())]
+        script = moses.script("train-model.perl")
+        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"])
+        with atomic(output) as partial:
+            (Path(folder) / "model" / f"aligned.{HEURISTIC}").replace(partial)
+
+
+def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
+    """Both directions of fast_align, joined by atools."""
+    fast_align, atools = moses.program("fast_align"), moses.program("atools")
+    with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as name:
+        folder = Path(name)
+        write_lines(folder / "text", (f"{source} ||| {target}" for source, target in read_pairs(*texts)))
+        direct: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
+        call(direct, output=folder / "direct")
+        call([*direct, "-r"], output=folder / "inverse")
+        with atomic(output) as partial:
+            call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], output=partial)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `python -m nmt moses_align`."""
+    add_moses_arguments(parser)
+    parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True, help="links, a line for each pair")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Align."""
+    moses = moses_of(arguments)
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    if moses.has("mgiza"):
+        with_mgiza(moses, arguments.texts, arguments.threads, arguments.output)
+    elif moses.has("fast_align"):
+        with_fast_align(moses, arguments.texts, arguments.output)
+    else:
+        raise UserError(f"{moses.folder}: neither mgiza nor fast_align in it; put a word aligner there")

@@ -1,0 +1,71 @@
+"""What the figures share: one look, and files that are the same bytes for the same drawing."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from nmt.system.files import UserError, atomic
+
+# Per format, the metadata that would name the day and the program's version.
+METADATA: dict[str, dict[str, None]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "mathtext.fontset": "cm",
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "nmt",
+    "axes.linewidth": 0.8,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+}
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """The option --outputs, files whose endings name their formats."""
+    parser.add_argument("--outputs", required=True, nargs="+", help="files ending in .pdf, .svg or .png")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The look of all figures, whatever the user's own matplotlib settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def literal(texts: Sequence[Text]) -> None:
+    """Show the words of a corpus as they are: a dollar sign in them starts no formula."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def formats_of(outputs: Sequence[str]) -> list[str]:
+    """The formats that the endings of `outputs` name; UserError for an unknown one."""
+    formats = [Path(output).suffix.lstrip(".") for output in outputs]
+    for output, kind in zip(outputs, formats, strict=True):
+        if kind not in METADATA:
+            raise UserError(f"{output}: does not end in .{', .'.join(METADATA)}")
+    return formats
+
+
+def save(figure: Figure, outputs: Sequence[str]) -> None:
+    """Write `figure` to each of `outputs`; call it inside `style`. UserError as for `formats_of`."""
+    formats = formats_of(outputs)
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it takes the fonts' fixed date for a mistake
+    for output, kind in zip(outputs, formats, strict=True):
+        with atomic(output) as partial:
+            figure.savefig(partial, format=kind, metadata=METADATA[kind])

@@ -1,0 +1,80 @@
+"""Pages of HTML that need no other file: text, Markdown and CSV made safe to show, and the document around them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from nmt.system.files import UserError, read_lines
+
+STYLE, SCRIPT = (Path(__file__).with_name(name) for name in ("page.css", "index.js"))
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+SCROLLED = ('<div class="scroll" tabindex="0"><table>', "</table></div>")
+
+
+def visible(text: str) -> str:
+    """`text` with a sign in the place of each control character, which a browser would drop or misread."""
+    return text.translate(CONTROLS)
+
+
+def escape(text: str) -> str:
+    """`text` so that HTML, in an element or an attribute, shows it as it is."""
+    return html.escape(visible(text))
+
+
+def document(title: str, body: str) -> str:
+    """A page with the style of all pages within it."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>"
+    )
+
+
+def show_table(path: str, level: int = 1) -> str:
+    """A table in Markdown, its titles from <h`level`> on, or in CSV, which has none."""
+    lines = [visible(line) for line in read_lines(path)]
+    if path.endswith(".md"):
+        return _markdown("\n".join(lines), level)
+    if path.endswith(".csv"):
+        return _csv(path, csv.reader(io.StringIO("\n".join(lines), newline="")))
+    raise UserError(f"{path}: neither .md nor .csv; give a table in one of these")
+
+
+def _markdown(text: str, level: int) -> str:
+    """CommonMark with tables; HTML within it is shown, not read."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{int(token.tag[1:]) + level - 1}"
+    shown = parser.renderer.render(tokens, parser.options, {})
+    return str(shown).replace("<table>", SCROLLED[0]).replace("</table>", SCROLLED[1])
+
+
+def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table whose columns of numbers stand to the right, thousands apart."""
+    columns, *body = list(rows) or [[]]
+    if any(len(row) != len(columns) for row in body):
+        raise UserError(f"{path}: its rows differ in length; make the file again")
+    right = [all(NUMBER.fullmatch(row[index]) or not row[index] for row in body) for index in range(len(columns))]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        marked = (
+            f"<{tag}{' class=number' if number else ''}>{escape(cell)}</{tag}>"
+            for cell, number in zip(cells, right, strict=True)
+        )
+        return f"<tr>{''.join(marked)}</tr>"
+
+    head = line([column.replace("_", " ") for column in columns], "th")
+    lines = (line([f"{int(cell):,}" if cell.isdecimal() else cell for cell in row], "td") for row in body)
+    return f"{SCROLLED[0]}\n<thead>{head}</thead>\n<tbody>\n" + "\n".join(lines) + f"\n</tbody>\n{SCROLLED[1]}"

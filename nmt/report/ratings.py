@@ -1,0 +1,85 @@
+"""The figure of data selection: how the ratings of each corpus's pairs are distributed, and which of them are kept."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from nmt.corpora.select import DISTRIBUTION
+from nmt.report.drawing import add_outputs, literal, save, style
+from nmt.system.files import UserError
+from nmt.system.tables import read_csv
+
+ROW_HEIGHT = 0.62  # inches a corpus
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Pairs of one corpus whose rating lies between two edges; an outermost bin has only one edge."""
+
+    low: float | None
+    high: float | None
+    pairs: int
+    kept: int
+    cut: float | None
+
+    def edges(self, width: float) -> tuple[float, float]:
+        """Where the bin is drawn, an open one as wide as the others."""
+        low = self.low if self.low is not None else (self.high or 0) - width
+        high = self.high if self.high is not None else low + width
+        return low, high
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--points", required=True, help="CSV of the step select: the distribution of the ratings")
+    add_outputs(parser)
+
+
+def read_bins(path: str) -> dict[str, list[Bin]]:
+    """Corpus -> its bins in rising order, in the file's order of corpora."""
+    corpora: dict[str, list[Bin]] = {}
+    for number, (corpus, low, high, pairs, kept, cut) in enumerate(read_csv(path, DISTRIBUTION), 2):
+        try:
+            ends = (float(low) if low else None, float(high) if high else None)
+            one = Bin(*ends, int(pairs), int(kept), float(cut) if cut else None)
+        except ValueError as error:
+            raise UserError(f"{path}: row {number}: {error}; make the file again") from None
+        corpora.setdefault(corpus, []).append(one)
+    if not corpora:
+        raise UserError(f"{path}: no points in it; make the file again")
+    return corpora
+
+
+def draw(corpora: dict[str, list[Bin]]) -> Figure:
+    """A row for each corpus, one axis of ratings: all clean pairs in light, those that are kept in dark grey."""
+    ends = [(one.low, one.high) for bins in corpora.values() for one in bins]
+    width = min((high - low for low, high in ends if low is not None and high is not None), default=1.0)
+    figure = Figure(figsize=(6.4, 0.9 + ROW_HEIGHT * len(corpora)), layout="constrained")
+    every = figure.subplots(len(corpora), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (corpus, bins) in zip(every, corpora.items(), strict=True):
+        # an outline instead of a bar for each bin: half the file
+        places = [x for one in bins for low, high in [one.edges(width)] for x in (low, low, high, high)]
+        for heights, shade in (([one.pairs for one in bins], "0.85"), ([one.kept for one in bins], "0.35")):
+            axes.fill(places, [y for height in heights for y in (0, height, height, 0)], color=shade, linewidth=0)
+        axes.set_ylim(bottom=0)
+        if bins[0].cut is not None:
+            axes.axvline(bins[0].cut, color="black", linestyle="--", linewidth=1)
+        pairs, kept = sum(one.pairs for one in bins), sum(one.kept for one in bins)
+        name = axes.set_ylabel(corpus, rotation=0, ha="right", va="center", fontsize=9)
+        literal([name])
+        share = f"{kept:,} of {pairs:,}\n{100 * kept / pairs:.1f} %"
+        axes.text(1.01, 0.5, share, transform=axes.transAxes, ha="left", va="center", fontsize=8)
+        axes.set_yticks([])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    every[-1].set_xlabel(
+        "Cross-entropy difference of both sides, bits a word (low: like the in-domain text)", fontsize=9
+    )
+    return figure
+
+
+def run(arguments: argparse.Namespace) -> None:
+    corpora = read_bins(arguments.points)
+    with style():
+        save(draw(corpora), arguments.outputs)

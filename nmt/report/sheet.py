@@ -1,0 +1,27 @@
+"""A table as a page of HTML, with its numbers as CSV to take away: what the report shows."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+from pathlib import Path
+
+from nmt.report.page import document, escape, show_table
+from nmt.system.files import UserError, write_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--table", required=True, metavar="FILE", help="the table as it is shown, .md or .csv")
+    parser.add_argument("--numbers", required=True, metavar="CSV", help="its numbers, which the page holds as a file")
+    parser.add_argument("--output", required=True, metavar="HTML")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    numbers = Path(arguments.numbers)
+    try:
+        held = base64.b64encode(numbers.read_bytes()).decode()
+    except FileNotFoundError:
+        raise UserError(f"{numbers}: no such file") from None
+    link = f'<a download="{escape(numbers.name)}" href="data:text/csv;base64,{held}">{escape(numbers.name)}</a>'
+    body = f"{show_table(arguments.table)}\n<p>The numbers: {link}</p>"
+    write_lines(arguments.output, [document(numbers.stem, body)])

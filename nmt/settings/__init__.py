@@ -1,0 +1,1 @@
+"""Settings: their types, defaults and checks, and the experiments that they make."""

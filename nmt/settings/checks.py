@@ -1,0 +1,146 @@
+"""Strict settings: what a value may be, and frozen dataclasses built from mappings that hold nothing else.
+
+A field is declared as `beam: Annotated[int, integer(1)] = 12`: its type, its check and, where it may be left
+out, its default. `build` raises `UserError` with one line that names the key and what is expected there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any, get_type_hints
+
+from nmt.system.files import UserError
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a setting may hold: `accepts` decides, `expected` says it in words."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def integer(minimum: int) -> Check:
+    """A whole number, at least `minimum`."""
+    return Check(
+        f"a whole number, {minimum} or more",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= minimum,
+    )
+
+
+def positive(below: float = math.inf) -> Check:
+    """A finite number above zero and, where given, below `below`."""
+    words = "a number above 0" + ("" if below == math.inf else f" and below {below:g}")
+    return Check(words, lambda value: _is_number(value) and 0 < value < below)
+
+
+def fraction() -> Check:
+    """A number from 0 to 1."""
+    return Check("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+
+
+def choice(*values: str) -> Check:
+    """One of `values`."""
+    return Check("one of " + ", ".join(values), lambda value: isinstance(value, str) and value in values)
+
+
+def text(pattern: str = r"[^\n]+", expected: str = "text") -> Check:
+    """A string that matches `pattern` from end to end."""
+    return Check(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
+
+
+def identifier() -> Check:
+    """A string that may be a part of a file's name."""
+    return text(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a name of letters, digits, - and _")
+
+
+def flag() -> Check:
+    """True or false."""
+    return Check("true or false", lambda value: isinstance(value, bool))
+
+
+def names(minimum: int = 0) -> Check:
+    """A list of at least `minimum` different strings."""
+    return Check(
+        "a list of different names" + (f", {minimum} or more" if minimum else ""),
+        lambda value: (
+            isinstance(value, list | tuple)
+            and all(isinstance(one, str) and one for one in value)
+            and len(set(value)) == len(value) >= minimum
+        ),
+    )
+
+
+def fractions() -> Check:
+    """A section of names with a number from 0 to 1 each."""
+    return Check(
+        "a number from 0 to 1 for each of some names",
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(one, str) and _is_number(number) and 0 <= number <= 1 for one, number in value.items())
+        ),
+    )
+
+
+def either(word: str, check: Check) -> Check:
+    """The very word, or what `check` accepts."""
+    return Check(f"{word} or {check.expected}", lambda value: value == word or check.accepts(value))
+
+
+def optional(check: Check) -> Check:
+    """What `check` accepts, or null."""
+    return Check(f"{check.expected}, or null", lambda value: value is None or check.accepts(value))
+
+
+def unknown(key: object, known: Iterable[str], where: str, noun: str = "setting") -> UserError:
+    """The error for a name that is not among `known`, with the nearest of them."""
+    nearest = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.0)
+    hint = f"; the nearest is {nearest[0]}" if nearest else ""
+    return UserError(f"{where}: unknown {noun} {key}{hint}")
+
+
+def section(value: Any, where: str) -> Mapping[str, Any]:
+    """`value`, which must be a mapping."""
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where}: expected a section of settings, not {value!r}")
+    return value
+
+
+@cache
+def checks(cls: type) -> dict[str, Check]:
+    """The check of each field of `cls` that declares one."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def checked(value: Any, check: Check, where: str) -> Any:
+    """`value`, lists turned into tuples; UserError where `check` does not accept it."""
+    if not check.accepts(value):
+        hint = ""
+        if isinstance(value, str) and re.fullmatch(r"[-+]?\d+[eE][-+]?\d+", value):
+            hint = f"; YAML reads {value} as text, write {value.lower().replace('e', '.0e')}"
+        raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def build(cls: type, value: Any, where: str) -> Any:
+    """A frozen `cls` from the mapping `value`: all keys known, all values checked, nothing missing."""
+    known = checks(cls)
+    given = {}
+    for key, one in section(value, where).items():
+        if key not in known:
+            raise unknown(key, known, where)
+        given[key] = checked(one, known[key], f"{where}.{key}")
+    for one in fields(cls):
+        if one.name not in given and one.default is MISSING:
+            raise UserError(f"{where}.{one.name} is missing; expected {known[one.name].expected}")
+    return cls(**given)

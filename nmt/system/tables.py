@@ -1,0 +1,31 @@
+"""Tables as CSV files, whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Sequence
+
+from nmt.system.files import UserError, atomic, read_lines
+
+Cell = str | int | float | None
+
+
+def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Write a CSV file with a header; None is an empty cell."""
+    with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def read_csv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
+    """The rows below the header of a CSV file; UserError unless it has exactly `columns`."""
+    rows = list(csv.reader(io.StringIO("\n".join(read_lines(path)), newline="")))
+    if not rows or rows[0] != list(columns):
+        raise UserError(f"{path}: the columns must be {', '.join(columns)}; make the file again")
+    for index, row in enumerate(rows[1:], 2):
+        if len(row) != len(columns):
+            raise UserError(f"{path}: row {index} has {len(row)} cells, not {len(columns)}; make the file again")
+    return rows[1:]

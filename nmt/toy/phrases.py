@@ -1,0 +1,247 @@
+"""Noun phrases, verbs and adverbials of the demonstration's language, in English and French at once.
+
+A phrase is two strings of words separated by single spaces, in which French articles and pronouns are whole
+(`de le homme`): `inflection.write_french` elides and contracts them when the sentence is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from nmt.toy.inflection import Verb
+from nmt.toy.words import Pair, Sense, words
+
+_T = TypeVar("_T")
+
+PRESENT, PAST, PERFECT, FUTURE, CONDITIONAL = range(5)
+TENSES = [PRESENT] * 4 + [PAST] * 5 + [PERFECT] * 2 + [FUTURE] * 2 + [CONDITIONAL]
+_ENDINGS = {FUTURE: ("a", "ont"), CONDITIONAL: ("ait", "aient")}
+_BE = (("is", "are"), ("was", "were"), ("has been", "have been"), ("will be", "will be"), ("would be", "would be"))
+_ETRE = (("est", "sont"), ("a été", "ont été"), ("a été", "ont été"), ("sera", "seront"), ("serait", "seraient"))
+
+_DETERMINERS = (
+    # singular: English, French masculine, feminine
+    [("the", "le", "la")] * 10
+    + [("a", "un", "une")] * 6
+    + [("this", "ce", "cette")] * 2
+    + [("his", "son", "sa"), ("her", "son", "sa"), ("its", "son", "sa"), ("their", "leur", "leur")]
+    + [("our", "notre", "notre"), ("every", "chaque", "chaque"), ("that", "ce", "cette")],
+    # plural
+    [("the", "les", "les")] * 8
+    + [("some", "des", "des")] * 3
+    + [("", "les", "les")] * 3
+    + [("these", "ces", "ces"), ("several", "plusieurs", "plusieurs"), ("their", "leurs", "leurs")]
+    + [("all the", "tous les", "toutes les"), ("most of the", "la plupart de les", "la plupart de les")]
+    + [("many", "de nombreux", "de nombreuses"), ("our", "nos", "nos"), ("#", "#", "#"), ("the #", "les #", "les #")],
+)
+
+
+class NounPhrase(NamedTuple):
+    """Both sides, whether plural (0 or 1), French gender (0 or 1) and kind of noun."""
+
+    english: str
+    french: str
+    plural: int
+    gender: int
+    kind: str
+
+
+class Phrases:
+    """Draws phrases from one stream of random numbers, `draw`, uniform in [0, 1)."""
+
+    def __init__(self, draw: Callable[[], float]) -> None:
+        self._words = words()
+        self._draw = draw
+
+    # Random choices
+
+    def _pick(self, items: Sequence[_T]) -> _T:
+        return items[int(self._draw() * len(items))]
+
+    def _chance(self, probability: float) -> bool:
+        return self._draw() < probability
+
+    # Noun phrases
+
+    def _person_name(self) -> NounPhrase:
+        surname = self._pick(self._words.surnames)
+        kind = self._draw()
+        if kind < 0.3:
+            title, titre, gender = self._pick([("Mr", "M.", 0), ("Mrs", "Mme", 1)])
+            return NounPhrase(f"{title} {surname}", f"{titre} {surname}", 0, gender, "p")
+        first, gender = self._pick(self._words.first_names)
+        name = first if kind < 0.6 else f"{first} {surname}"
+        return NounPhrase(name, name, 0, gender, "p")
+
+    def _proper(self, kind: str) -> NounPhrase:
+        if kind == "p":
+            return self._person_name()
+        if kind == "o":
+            first, second = self._pick(self._words.surnames), self._pick(self._words.surnames)
+            if self._chance(0.5):
+                return NounPhrase(f"{first} & {second}", f"{first} & {second}", 0, 1, "o")
+            return NounPhrase(f"the company {first}", f"la société {first}", 0, 1, "o")
+        if self._chance(0.5):
+            english, french, _ = self._pick(self._words.countries)
+            return NounPhrase(english, french, int(french.startswith("les ")), int(french.startswith("la ")), "l")
+        town = self._pick(self._words.towns)
+        return NounPhrase(town, town, 0, 0, "l")
+
+    def _noun_phrase(self, kinds: str, size: int, proper: bool = True) -> NounPhrase:
+        """A noun phrase of one of `kinds`; `size` 0: at most an adjective, 1: also a complement, 2: a clause."""
+        kind = self._pick(kinds)
+        chance = self._draw()
+        if proper and kind in "pol" and chance < (0.12 if kind == "p" else 0.05):
+            return self._proper(kind)
+        plural = int(kind != "a" and self._chance(0.3))
+        senses = self._words.senses[kind]
+        if senses and chance > 0.93:
+            return self._ambiguous(self._pick(senses), plural, size)
+        noun = self._pick(self._words.nouns[kind])
+        english, french = noun.english[plural], noun.french[plural]
+        form = 2 * plural + noun.gender
+        before = False
+        if self._chance(0.3):
+            adjective = self._pick(self._words.adjectives)
+            english = f"{adjective.english} {english}"
+            before = adjective.before
+            french = f"{adjective.french[form]} {french}" if before else f"{french} {adjective.french[form]}"
+        if size and self._chance(0.55):
+            extra = self._modifier(size, plural, noun.gender, kind)
+            english, french = english + extra[0], french + extra[1]
+        determiner, masculine, feminine = ("", "le", "la") if kind == "a" else self._determiner(_DETERMINERS[plural])
+        article = feminine if noun.gender else masculine
+        if before and article == "des":
+            article = "de"
+        return NounPhrase(f"{determiner} {english}".lstrip(), f"{article} {french}", plural, noun.gender, kind)
+
+    def _determiner(self, choices: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
+        """English, French masculine, French feminine; `#` in a choice stands for a number."""
+        determiner = self._pick(choices)
+        if "#" not in determiner[0]:
+            return determiner
+        number, nombre = self._pick(self._words.numbers)
+        masculine = determiner[1].replace("#", nombre)
+        return determiner[0].replace("#", number), masculine, masculine
+
+    def _ambiguous(self, sense: Sense, plural: int, size: int) -> NounPhrase:
+        """A noun of several French readings, with the adjective or the complement that decides between them."""
+        noun = sense.noun
+        english, french = noun.english[plural], noun.french[plural]
+        if size and self._chance(0.5):
+            complement, complément = self._pick(sense.complements)
+            english, french = f"{english} of {complement}", f"{french} de {complément}"
+        else:
+            adjective = self._pick(sense.adjectives)
+            english, french = f"{adjective.english} {english}", f"{french} {adjective.french[2 * plural + noun.gender]}"
+        determiner, masculine, feminine = self._pick(_DETERMINERS[plural][:10])
+        return NounPhrase(
+            f"{determiner} {english}",
+            f"{feminine if noun.gender else masculine} {french}",
+            plural,
+            noun.gender,
+            noun.kind,
+        )
+
+    def _modifier(self, size: int, plural: int, gender: int, kind: str) -> Pair:
+        """What follows a noun, a space before it: here a complement or a place, in `Grammar` also a clause."""
+        if self._chance(0.65):
+            phrase = self._noun_phrase("ool" if kind in "pl" else "taoe", 0)
+            return f" of {phrase.english}", f" de {phrase.french}"
+        english, french = self._place()
+        return f" {english}", f" {french}"
+
+    def _place(self) -> Pair:
+        chance = self._draw()
+        if chance < 0.35:
+            english, french, preposition = self._pick(self._words.countries)
+            name = french.partition(" ")[2]
+            if preposition.startswith("à"):
+                return f"in {english}", f"{preposition} {name}"
+            return f"in {english}", f"en {name}"
+        if chance < 0.6:
+            town = self._pick(self._words.towns)
+            return f"in {town}", f"à {town}"
+        phrase = self._noun_phrase("l", 0, proper=False)
+        return f"in {phrase.english}", f"dans {phrase.french}"
+
+    def _adjunct(self) -> Pair:
+        """When, where or how: an adverbial of either side."""
+        chance = self._draw()
+        if chance < 0.25:
+            return self._pick(self._words.times)
+        if chance < 0.45:
+            year = str(1960 + int(55 * self._draw() ** 0.5))
+            if chance < 0.36:
+                return f"in {year}", f"en {year}"
+            month, mois = self._pick(self._words.months)
+            return f"in {month} {year}", f"en {mois} {year}"
+        if chance < 0.65:
+            return self._place()
+        english, french, kinds = self._pick(self._words.prepositions)
+        phrase = self._noun_phrase(kinds, 0)
+        return f"{english} {phrase.english}", f"{french} {phrase.french}"
+
+    # Verbs
+
+    def _finite(
+        self, verb: Verb, subject: NounPhrase, tense: int, clitic: str = "", agreement: int = 0, adverb: bool = True
+    ) -> Pair:
+        """The conjugated verb, perhaps negated or with an adverb.
+
+        `clitic` is the French object pronoun; `agreement` (2 * plural + gender) that of the object when it precedes.
+        """
+        base, third, past, participle = verb.english
+        plural = subject.plural
+        negative = self._chance(0.15)
+        english_adverb = french_adverb = ""
+        if adverb and not negative and self._chance(0.12):
+            english_adverb, french_adverb = self._pick(self._words.adverbs)
+            english_adverb, french_adverb = english_adverb + " ", " " + french_adverb
+        if tense == PRESENT:
+            english = f"{english_adverb}{base if plural else third}"
+            if negative:
+                english = f"{'do' if plural else 'does'} not {base}"
+        elif tense == PAST:
+            english = f"did not {base}" if negative else f"{english_adverb}{past}"
+        elif tense == PERFECT:
+            english = f"{'have' if plural else 'has'} {'not ' if negative else english_adverb}{participle}"
+        else:
+            english = f"{'will' if tense == FUTURE else 'would'} {'not ' if negative else english_adverb}{base}"
+        middle = " pas" if negative else french_adverb
+        if tense == PRESENT:
+            french = verb.present[plural] + middle
+        elif tense in _ENDINGS:
+            stem, after = verb.future
+            french = f"{stem}{_ENDINGS[tense][plural]}{after}{middle}"
+        else:
+            auxiliary = (("a", "ont"), ("est", "sont"))[verb.etre][plural]
+            if verb.etre:
+                agreement = 2 * plural + subject.gender
+            french = f"{auxiliary}{middle} {verb.participles[agreement]}"
+        return english, f"{'ne ' if negative else ''}{clitic}{french}"
+
+    def _being(self, subject: NounPhrase, tense: int) -> Pair:
+        adjective = self._pick(self._words.adjectives)
+        while adjective.before:
+            adjective = self._pick(self._words.adjectives)
+        english, french = _BE[tense][subject.plural], _ETRE[tense][subject.plural]
+        form = adjective.french[2 * subject.plural + subject.gender]
+        if self._chance(0.15):
+            head, _, rest = french.partition(" ")
+            word, _, been = english.partition(" ")
+            return f"{word} not {been} {adjective.english}".replace("  ", " "), f"ne {head} pas {rest} {form}".replace(
+                "  ", " "
+            )
+        return f"{english} {adjective.english}", f"{french} {form}"
+
+    def _passive(self, subject: NounPhrase, tense: int, length: int) -> Pair:
+        verb = self._pick(self._words.by_kind[subject.kind] if subject.kind in "potael" else self._words.passive)
+        participle = verb.participles[2 * subject.plural + subject.gender]
+        english = f"{_BE[tense][subject.plural]} {verb.english[3]}"
+        french = f"{_ETRE[tense][subject.plural]} {participle}"
+        if length < 5 or self._chance(0.3):
+            return english, french
+        agent = self._noun_phrase("po", 1 if length > 8 else 0)
+        return f"{english} by {agent.english}", f"{french} par {agent.french}"

@@ -1,0 +1,139 @@
+"""The demonstration's vocabulary: the lexicon inflected, and ranked so that words follow Zipf's law.
+
+Ranks are drawn once, with a fixed seed, so that the language is one and the same in all corpora. Names of people and
+towns, put together from syllables, make its long tail.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+from nmt.toy import inflection, lexicon
+from nmt.toy.inflection import Adjective, Noun, Verb
+
+_T = TypeVar("_T")
+Pair = tuple[str, str]
+
+_MANDELBROT = 1.0  # flattens the head of Zipf's law: no adjective should be a fifth of all adjectives
+
+
+class Sense(NamedTuple):
+    """One reading of an ambiguous noun, with the adjectives and the complements that give it away."""
+
+    noun: Noun
+    adjectives: Sequence[Adjective]
+    complements: Sequence[Pair]
+
+
+class Words(NamedTuple):
+    """The lexicon, inflected and ranked: each list repeats a word in proportion to its frequency."""
+
+    nouns: dict[str, Sequence[Noun]]
+    senses: dict[str, Sequence[Sense]]
+    adjectives: Sequence[Adjective]
+    manual_adjectives: Sequence[Adjective]
+    transitive: Sequence[Verb]
+    passive: Sequence[Verb]
+    by_kind: dict[str, Sequence[Verb]]
+    intransitive: Sequence[Verb]
+    happening: Sequence[Verb]
+    reporting: Sequence[Verb]
+    manual: Sequence[Verb]
+    adverbs: Sequence[Pair]
+    times: Sequence[Pair]
+    months: Sequence[Pair]
+    numbers: Sequence[Pair]
+    prepositions: Sequence[tuple[str, str, str]]
+    countries: Sequence[tuple[str, str, str]]
+    first_names: Sequence[tuple[str, int]]
+    surnames: Sequence[str]
+    towns: Sequence[str]
+
+
+def _ranked(items: Sequence[_T], exponent: float, slots: int = 4096) -> list[_T]:
+    """`items` in a fixed random order, each repeated in proportion to (rank + 1) ** -exponent, at least once."""
+    order = list(items)
+    random.Random(f"ranks {len(order)}").shuffle(order)
+    weights = [(rank + _MANDELBROT) ** -exponent for rank in range(1, len(order) + 1)]
+    scale = slots / sum(weights)
+    return [item for item, weight in zip(order, weights, strict=True) for _ in range(max(1, round(weight * scale)))]
+
+
+def _halves(text: str, separator: str) -> Pair:
+    first, _, second = text.partition(separator)
+    return first, second
+
+
+def _senses() -> list[Sense]:
+    senses = []
+    for line in lexicon.AMBIGUOUS.strip().split("\n"):
+        english, kind, french, gender, adjectives, complements = line.split("|")
+        noun = inflection.noun(english, french.replace("_", " "), int(gender == "f"), kind)
+        cues = [inflection.adjective(*entry, before=False) for entry in inflection.entries(adjectives)]
+        senses.append(Sense(noun, cues, list(inflection.entries(complements))))
+    return senses
+
+
+@functools.cache
+def words() -> Words:
+    """The whole vocabulary, the same in every corpus."""
+    nouns = [
+        inflection.noun(english, french, int(gender == "f"), kind)
+        for kind, genders in lexicon.NOUNS.items()
+        for gender, table in genders.items()
+        for english, french in inflection.entries(table)
+    ]
+    senses = _senses()
+    adjectives = [
+        inflection.adjective(english, french, before)
+        for table, before in ((lexicon.ADJECTIVES_AFTER, False), (lexicon.ADJECTIVES_BEFORE, True))
+        for english, french in inflection.entries(table)
+    ]
+    verbs = {
+        name: [inflection.verb(*entry) for entry in inflection.entries(table)]
+        for name, table in (
+            ("transitive", lexicon.TRANSITIVE),
+            ("intransitive", lexicon.INTRANSITIVE),
+            ("happening", lexicon.HAPPENING),
+            ("reporting", lexicon.REPORTING),
+            ("manual", lexicon.MANUAL_VERBS),
+        )
+    }
+    prepositions = [(english, *_halves(french, "|")) for english, french in inflection.entries(lexicon.PREPOSITIONS)]
+    countries = [(english, *_halves(french, "/")) for english, french in inflection.entries(lexicon.COUNTRIES)]
+    stems, middles = lexicon.NAME_STEMS.split(), lexicon.NAME_MIDDLES.split()
+    endings = lexicon.NAME_ENDINGS.split()
+    people = [stem + middle + ending for stem in stems for middle in middles for ending in endings]
+    towns = [stem + middle + ending for stem in stems for middle in middles for ending in lexicon.TOWN_ENDINGS.split()]
+    return Words(
+        nouns={kind: _ranked([noun for noun in nouns if noun.kind == kind], 1.0) for kind in lexicon.NOUNS},
+        senses={kind: [sense for sense in senses if sense.noun.kind == kind] for kind in lexicon.NOUNS},
+        adjectives=_ranked(adjectives, 1.0),
+        manual_adjectives=_ranked(
+            [inflection.adjective(*entry, before=False) for entry in inflection.entries(lexicon.ADJECTIVES_MANUAL)], 0.8
+        ),
+        transitive=_ranked(verbs["transitive"], 0.9),
+        passive=_ranked([verb for verb in verbs["transitive"] if not verb.preposition], 0.9),
+        by_kind={
+            kind: _ranked([verb for verb in verbs["transitive"] if kind in verb.kinds and not verb.preposition], 0.9)
+            for kind in "potael"
+        },
+        intransitive=_ranked(verbs["intransitive"], 0.8),
+        happening=_ranked(verbs["happening"], 0.8),
+        reporting=_ranked(verbs["reporting"], 1.0),
+        manual=_ranked(verbs["manual"], 0.8),
+        adverbs=_ranked(list(inflection.entries(lexicon.ADVERBS)), 0.8),
+        times=_ranked(list(inflection.entries(lexicon.TIMES)), 0.8),
+        months=list(inflection.entries(lexicon.MONTHS)),
+        numbers=_ranked(list(inflection.entries(lexicon.NUMBERS)), 1.0),
+        prepositions=_ranked(prepositions, 0.8),
+        countries=_ranked(countries, 0.8),
+        first_names=_ranked(
+            [(name, gender) for gender, key in enumerate("mf") for name in lexicon.FIRST_NAMES[key].split()], 0.9
+        ),
+        surnames=_ranked(people, 1.0, 60000),
+        towns=_ranked(towns, 1.1, 40000),
+    )

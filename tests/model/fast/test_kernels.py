@@ -1,0 +1,308 @@
+"""The Triton kernels against plain PyTorch, in processes of their own: Triton reads its settings when it is imported.
+
+What is called check_... runs in Triton's interpreter, which takes tensors of the CPU, and on a GPU where there is one;
+compile_... compiles for GPUs that need not be there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.model.fast import kernels, loops
+from tests.model.models import ragged_batch, tiny_model
+
+triton = pytest.importorskip("triton")
+
+DEVICE = "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda"
+RANDOM = torch.Generator().manual_seed(1)
+
+#: Of the states and of the matrix products, and what results may differ by.
+types = pytest.mark.parametrize(
+    ("dtype", "narrow", "tolerance"),
+    [
+        (torch.float64, torch.float64, 1e-12),
+        (torch.float32, torch.float32, 1e-4),
+        (torch.float32, torch.bfloat16, 1e-4),
+    ],
+)
+#: Lengths of the source sentences, n, n': less than a tile, one of each, and more than a tile in every direction.
+sizes = pytest.mark.parametrize(
+    ("lengths", "n", "alignment"), [([7, 1, 4], 5, 6), ([1], 6, 7), ([1, 1], 1, 1), ([21, 9], 200, 530)]
+)
+
+
+def run(functions: str, **environment: str) -> None:
+    """Run the functions of this file that are called so, with these variables set."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"python_functions={functions}"]
+    inherited = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    result = subprocess.run([*command, __file__], env=inherited | environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_kernels_in_the_interpreter() -> None:
+    run("check_*", TRITON_INTERPRET="1")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_kernels_on_the_gpu() -> None:
+    run("check_*")
+
+
+def test_kernels_compile(tmp_path: Path) -> None:
+    run("compile_*", TRITON_CACHE_DIR=str(tmp_path))
+
+
+def test_without_triton_the_module_can_be_imported(tmp_path: Path) -> None:
+    (tmp_path / "triton.py").write_text("raise ImportError")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = "import nmt.model.fast.kernels as kernels; print(kernels.available())"
+    result = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True)
+    assert result.stdout == b"False\n"
+    assert kernels.available()
+
+
+def random(*shape: int, dtype: torch.dtype) -> Tensor:
+    return torch.randn(*shape, generator=RANDOM).to(DEVICE, dtype)
+
+
+def leaf(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """A copy of `tensor` that gradients are wanted of."""
+    return tensor.detach().to(dtype, copy=True).requires_grad_()
+
+
+def assert_close(ours: Tensor, exact: Tensor, tolerance: float) -> None:
+    """Within `tolerance`; in bfloat16 within one in the last place, since the interpreter cuts and does not round."""
+    tolerance = 2**-7 if ours.dtype == torch.bfloat16 else tolerance
+    torch.testing.assert_close(ours.to(exact.dtype), exact, rtol=tolerance, atol=tolerance)
+
+
+def plain_look(query: Tensor, keys: Tensor, mask: Tensor, v_a: Tensor, contexts: Tensor) -> tuple[Tensor, Tensor]:
+    energy = (torch.tanh(keys + query.unsqueeze(1)) * v_a).sum(dim=-1)
+    alignment = energy.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    return alignment, torch.bmm(alignment.unsqueeze(1), contexts).squeeze(1)
+
+
+def sentences(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Query, keys, mask, v_a and contexts, the query and the contexts as columns of wider tensors."""
+    B, positions = len(lengths), max(lengths)
+    mask = torch.arange(positions, device=DEVICE) < torch.tensor(lengths, device=DEVICE).unsqueeze(1)
+    query = random(B, alignment + 2 * n, dtype=narrow)[:, :alignment]
+    contexts = random(B, positions, 3 * n + 2, dtype=narrow)[..., : 3 * n]
+    keys = random(B, positions, alignment, dtype=narrow)
+    return query, keys, mask, random(alignment, dtype=dtype), contexts
+
+
+@types
+@sizes
+def check_look(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+) -> None:
+    query, keys, mask, v_a, contexts = sentences(lengths, n, alignment, dtype, narrow)
+    expected, context = plain_look(query.to(dtype), keys.to(dtype), mask, v_a, contexts.to(dtype))
+    keys[~mask] = contexts[~mask] = torch.nan  # padding is not read
+    alignments = random(3, *mask.shape, dtype=dtype)
+    others = alignments[::2].clone()
+    for added in (None, random(2, len(lengths), 3 * n, dtype=dtype)[1]):
+        looked = kernels.look(query, keys, mask, v_a, contexts, alignments[1], added)
+        assert looked.dtype == dtype
+        assert_close(alignments[1], expected, tolerance)
+        assert_close(looked, context if added is None else context + added, tolerance)
+    assert not alignments[1][~mask].any()
+    assert torch.equal(alignments[::2], others)
+
+
+@types
+@sizes
+def check_look_backward(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+) -> None:
+    query, keys, mask, v_a, contexts = sentences(lengths, n, alignment, dtype, narrow)
+    for_context = random(len(lengths), 3 * n + alignment, dtype=narrow)[:, : 3 * n]
+    for_alignment = random(len(lengths), 2, mask.shape[1], dtype=dtype)[:, 1]
+    for_keys, for_v = random(*keys.shape, dtype=dtype), random(len(lengths), alignment, dtype=dtype)
+    leaves = [leaf(query, dtype), leaf(keys, dtype), leaf(v_a.expand(for_v.shape), dtype)]
+    weights, context = plain_look(leaves[0], leaves[1], mask, leaves[2].unsqueeze(1), contexts.to(dtype))
+    cost = (context * for_context).sum() + (weights * for_alignment).sum()
+    expected = torch.autograd.grad(cost, leaves)
+    expected = [expected[0], for_keys * v_a + expected[1], for_v + expected[2]]
+    keys[~mask] = contexts[~mask] = torch.nan
+    buffer = random(len(lengths), alignment + 2, dtype=narrow)
+    beyond = buffer[:, alignment:].clone()
+    given = (for_context, for_alignment, weights.detach(), query, keys, v_a, contexts, for_keys, for_v)
+    kernels.look_backward(*given, buffer[:, :alignment])
+    for one, other in zip((buffer[:, :alignment], for_keys * v_a, for_v), expected, strict=True):
+        assert_close(one, other, tolerance)
+    assert torch.equal(buffer[:, alignment:], beyond)
+
+
+@types
+@pytest.mark.parametrize("n", [1, 6, 150])
+@pytest.mark.parametrize("directions", [(), (2,)])
+@pytest.mark.parametrize("masked", [False, True])
+def check_the_gated_unit(
+    masked: bool, directions: tuple[int, ...], n: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+) -> None:
+    """One step forwards and backwards, on slices as long as the loops' (step 1 of 3), the products being random."""
+    B = 3
+
+    def slices(width: int, dtype: torch.dtype) -> Tensor:
+        return random(*directions, 3, B, width, dtype=dtype)
+
+    state, inputs, arriving, gradient = (slices(width, dtype)[..., 1, :, :] for width in (n, 3 * n, n, n))
+    product, again, through_reset, through_gates = (random(*directions, B, w, dtype=narrow) for w in (2 * n, n, n, n))
+    present = (slices(1, dtype)[..., 0] > 0).to(dtype)[..., 1, :] if masked else None
+    filled = {
+        "gate": slices(2 * n, dtype),
+        "reset": slices(n, narrow),
+        "candidate": slices(n, dtype),
+        "new": slices(n, dtype),
+        "narrow": slices(n, narrow),
+        "out": slices(3 * n + 2, narrow),
+    }
+    others = {name: tensor[..., ::2, :, :].clone() for name, tensor in filled.items()}
+    gate, reset, candidate, new, copy, out = (tensor[..., 1, :, :] for tensor in filled.values())
+    beyond = out[..., 3 * n :].clone()
+    kernels.gates(state, inputs, product, gate, reset, present)
+    kernels.candidate(state, inputs, again, gate, candidate, new, copy)
+    kernels.candidate_backward(state, gradient, candidate, gate, out[..., : 3 * n])
+    kernels.reset_backward(state, through_reset, gate, out[..., : 3 * n])
+    total = kernels.state_backward(arriving, gradient, through_reset, through_gates, gate)
+
+    s, x = leaf(state, dtype), leaf(inputs, dtype)
+    z, r = torch.sigmoid(x[..., n:] + product).split(n, dim=-1)
+    z = z if present is None else z * present.unsqueeze(-1)
+    made = torch.tanh(x[..., :n] + again)
+    following = (1 - z) * s + z * made
+    for_state, for_inputs = torch.autograd.grad(
+        (following * gradient).sum() + (r * s * through_reset).sum(), [s, x], retain_graph=True
+    )
+    assert_close(gate, torch.cat([z, r], dim=-1).detach(), tolerance)
+    assert_close(reset, (r * s).detach(), tolerance)
+    assert_close(candidate, made.detach(), tolerance)
+    assert_close(new, following.detach(), tolerance)
+    assert_close(copy, following.detach(), tolerance)
+    assert_close(out[..., : 3 * n], for_inputs, tolerance)
+    assert_close(total, arriving + through_gates + for_state, tolerance)
+    assert torch.equal(out[..., 3 * n :], beyond)
+    for name, tensor in filled.items():
+        assert torch.equal(tensor[..., ::2, :, :], others[name]), name
+    kernels.candidate(state, inputs, again, gate, candidate, copy)
+    assert_close(copy, following.detach(), tolerance)
+
+
+@pytest.mark.parametrize("context", ["attention", "fixed"])
+def check_the_whole_model(context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loops on the kernels, against the equations step by step."""
+    models = [tiny_model(context=context, implementation=name).to(DEVICE) for name in ("readable", "fast")]
+    used = []
+    monkeypatch.setattr(loops, "_steps", lambda tensor: used.append(True) or kernels)
+    costs = [model.summed_nll(*ragged_batch().to(torch.device(DEVICE))) for model in models]
+    for cost in costs:
+        cost.backward()
+    assert used
+    assert_close(costs[1].detach(), costs[0].detach(), 1e-12)
+    for one, other in zip(*(model.named_parameters() for model in models), strict=True):
+        assert_close(one[1].grad, other[1].grad, 1e-10)
+
+
+def call_all(
+    B: int, positions: int, n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, device: str
+) -> None:
+    """Every function once or twice, as a step of the loops calls it."""
+
+    def zeros(*shape: int, dtype: torch.dtype = dtype) -> Tensor:
+        return torch.zeros(*shape, dtype=dtype, device=device)
+
+    query = zeros(B, alignment + 2 * n, dtype=narrow)[:, :alignment]
+    keys = zeros(B, positions, alignment, dtype=narrow)
+    contexts = zeros(B, positions, 4 * n, dtype=narrow)[..., : 3 * n]
+    mask, v_a, weights = zeros(B, positions, dtype=torch.bool), zeros(alignment), zeros(B, positions)
+    kernels.look(query, keys, ~mask, v_a, contexts, weights, zeros(B, 3 * n))
+    for_keys, for_v, out = zeros(*keys.shape), zeros(B, alignment), zeros(B, 3 * n + alignment, dtype=narrow)
+    unit, for_query = out.split([3 * n, alignment], dim=1)
+    kernels.look_backward(unit, weights, weights, query, keys, v_a, contexts, for_keys, for_v, for_query)
+    for rows in ((B,), (2, B)):
+        state, inputs, gate, out = (zeros(*rows, width) for width in (n, 3 * n, 2 * n, 3 * n))
+        product, reset = zeros(*rows, 2 * n, dtype=narrow), zeros(*rows, n, dtype=narrow)
+        kernels.gates(state, inputs, product, gate, reset, zeros(*rows) if len(rows) == 2 else None)
+        kernels.candidate(state, inputs, reset, gate, zeros(*rows, n), zeros(*rows, n), zeros(*rows, n, dtype=narrow))
+        kernels.candidate_backward(state, state, state, gate, out.to(narrow))
+        kernels.reset_backward(state, reset, gate, out.to(narrow))
+        kernels.state_backward(state, state, reset, reset, gate)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
+def check_a_graph_can_hold_every_call() -> None:
+    size = (3, 7, 6, 5, torch.float32, torch.bfloat16, DEVICE)
+    call_all(*size)  # compiled before
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call_all(*size)
+    graph.replay()
+    torch.cuda.synchronize()
+
+
+@types
+@pytest.mark.parametrize(
+    ("capability", "size"), [(80, (80, 51, 1000, 1000)), (90, (80, 51, 1000, 1000)), (90, (1, 1, 1, 1))]
+)
+def compile_every_kernel(
+    capability: int,
+    size: tuple[int, int, int, int],
+    dtype: torch.dtype,
+    narrow: torch.dtype,
+    tolerance: float,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """For Ampere and Hopper, from the arguments that the functions pass, to machine code.
+
+    In the types of the training it must spill nothing.
+    """
+    compiled: dict[str, Any] = {}
+    plain = triton.JITFunction.run
+
+    def compile_only(self: Any, *args: Any, warmup: bool, **settings: Any) -> None:
+        compiled[self.fn.__name__] = plain(self, *args, warmup=True, **settings)
+
+    monkeypatch.setattr(triton.JITFunction, "run", compile_only)
+    triton.runtime.driver.set_active(AbsentGPU(capability))
+    call_all(*size, dtype, narrow, "meta")
+    assert set(compiled) == {
+        *("_score", "_weigh", "_weigh_backward", "_score_backward"),
+        *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
+    }
+    for name, kernel in compiled.items():
+        (tmp_path / name).write_bytes(kernel.asm["cubin"])
+        command = [triton.knobs.nvidia.cuobjdump.path, "--dump-resource-usage", tmp_path / name]
+        usage = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        spilt = re.search(rf"Function {name}:\s+REG:\d+ STACK:(\d+) ", usage)
+        assert spilt is not None, usage
+        assert spilt[1] == "0" or dtype == torch.float64, usage
+
+
+class AbsentGPU:
+    """What Triton asks of a driver in order to compile."""
+
+    def __init__(self, capability: int) -> None:
+        self.capability = capability
+
+    def get_current_target(self) -> Any:
+        return triton.backends.compiler.GPUTarget("cuda", self.capability, 32)
+
+    def get_current_device(self) -> int:
+        return self.capability
+
+    def get_current_stream(self, device: int) -> int:
+        return 0

@@ -1,0 +1,141 @@
+"""What `status` and `tensorboard` read off the metrics of trainings, finished, under way, stopped and not begun."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.monitor.status import _span
+from nmt.training.metrics import latest, read_metrics, values
+from tests.training.toy import arguments
+
+CONFIG = """
+experiment: toy
+table3: {models: [A, B]}
+figure2: {leave_out: []}
+figure3: {model: A}
+defaults: {batch: 20, window: 4, updates: 400, maximum_length: 50}
+"""
+VARIANTS = """
+variants: {A: {prototype: RNNsearch}, B: {prototype: RNNencdec}, C: {prototype: RNNsearch, patience: 3},
+  D: {prototype: RNNsearch, continues: A, label: D*}}
+"""
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an experiment of four variants of which none has begun, below the working folder."""
+    monkeypatch.chdir(tmp_path)
+    base = (ROOT / "config/wmt14.yaml").read_text()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/wmt14.yaml").write_text(base[: base.index("\nvariants:")] + VARIANTS)
+    (tmp_path / "config/toy.yaml").write_text(CONFIG)
+    return tmp_path / "data/toy"
+
+
+def write(folder: Path, records: int, *, ago: float, end: str = "") -> None:
+    """Metrics with a record every 10 updates and 5 seconds, the last one some seconds `ago`, and a half-written end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for number in range(1, records + 1):
+        line = {"updates": 10 * number, "seconds": 5.0 * number}
+        lines.append(json.dumps(line | {"train_nll": 9.0, "gradient_norm": None, "words_per_second": 1000.0 + number}))
+        if number % 4 == 0:
+            lines.append(json.dumps(line | {"development_nll": 10.0 + abs(number - 8)}))
+    (folder / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines) + end)
+    os.utime(folder / "metrics.jsonl", (time.time() - ago,) * 2)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
+    """The row of each model, without its name, spaces as single ones."""
+    assert main(["status", "toy", *words]) == 0
+    head, *rows = capsys.readouterr().out.rstrip("\n").split("\n")
+    assert " ".join(head.split()) == "model state updates epochs words/s dev. NLL best, at update end"
+    return {name: " ".join(row) for name, *row in map(str.split, rows)}
+
+
+def clock(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def test_before_the_first_training(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys) == {"A": "not begun", "B": "not begun", "C": "not begun", "D*": "after A"}
+
+
+def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(toy / "binarized", experiment / "binarized")
+    write(experiment / "models/A", 12, ago=7200)
+    (experiment / "models/A/summary.json").write_text('{"epochs": 1.25, "updates_best": 80}')
+    write(experiment / "checkpoints/B", 20, ago=10, end='{"updates": 210, "sec')
+    write(experiment / "checkpoints/C", 20, ago=3 * 3600)
+    write(experiment / "checkpoints/D", 12, ago=10)
+    now = time.time()
+    rows = said(capsys)
+    assert rows["A"] == f"finished 120 1.25 1,012 14.00 10.00 at 80 {clock(now - 7200)}"
+    # 200 of 400 updates, half a second each, from what was written 10 seconds ago; 20 of 2000 pairs an update
+    ends = {f"running 200 of 400 2.00 1,020 22.00 10.00 at 80 {clock(now - 10 + late + 100)}" for late in (0, 1)}
+    assert rows["B"] in ends
+    assert rows["C"] == "silent for 3.0 h 200 of 400 2.00 1,020 22.00 10.00 at 80 at the latest 2 min of work left"
+    assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates count on from A's best
+
+
+def test_what_is_not_known_is_left_out(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (experiment / "checkpoints/A").mkdir(parents=True)
+    (experiment / "checkpoints/A/metrics.jsonl").write_text("")  # a training that has just begun, or goes on
+    write(experiment / "checkpoints/B", 1, ago=0)
+    write(experiment / "checkpoints/D", 1, ago=0)
+    rows = said(capsys)
+    assert rows["A"] == "running 0 of 400"
+    assert rows["B"] == "running 10 of 400 1,001"
+    assert rows["D*"] == "running 10 1,001"
+
+
+def test_a_real_training_is_read(toy: Path, experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(toy, experiment / "A")) == 0
+    (experiment / "models").mkdir()
+    (experiment / "A/model").rename(experiment / "models/A")
+    capsys.readouterr()
+    row = said(capsys)["A"].split()
+    assert row[:3] == ["finished", "30", "0.30"]
+    file = latest("toy", "A")
+    assert file is not None
+    score = json.loads((experiment / "models/A/summary.json").read_text())["development_nll"]
+    assert values(read_metrics(file), "development_nll")[-1] == (30, score)
+
+
+def test_watch_ends_with_the_last_training(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "ABCD":
+        write(experiment / f"models/{name}", 12, ago=0)
+    assert main(["status", "toy", "--watch", "0.01"]) == 0
+    assert capsys.readouterr().out.count("finished") == 4
+
+
+def test_watch_looks_again(
+    experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def later(seconds: float) -> None:
+        assert seconds == 10
+        for name in "ABCD":
+            write(experiment / f"models/{name}", 12, ago=0)
+
+    monkeypatch.setattr(time, "sleep", later)
+    assert main(["status", "toy", "--watch"]) == 0
+    text = capsys.readouterr().out
+    assert text.index("not begun") < text.index("finished")
+
+
+def test_spans() -> None:
+    assert [_span(seconds) for seconds in (3, 300, 5400, 200000)] == ["1 min", "5 min", "1.5 h", "2.3 d"]
+
+
+@pytest.mark.parametrize("words", [["none"], ["toy", "--watch", "0"]])
+def test_a_mistake_is_one_line(experiment: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main(["status", *words]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

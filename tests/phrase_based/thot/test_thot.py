@@ -1,0 +1,209 @@
+"""The stages with Thot on a few hundred pairs: what each writes, the same bytes again, and input that does not fit."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from thot.common import NGramLanguageModel
+
+from nmt.__main__ import main
+from nmt.evaluation.bleu import tokenized_bleu
+from nmt.phrase_based.links import read_links
+from nmt.phrase_based.thot import thot_tune as mert
+from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis, Search
+from nmt.phrase_based.thot.thot_symmetrize import symmetrize
+from nmt.system.files import UserError
+from tests.phrase_based.conftest import PAIRS, System, step
+
+EQUAL = {"weights": dict.fromkeys(WEIGHTS, 1.0)}
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "weights.json"
+    path.write_text(json.dumps(EQUAL))
+    return path
+
+
+def test_every_target_word_has_one_source_word_at_most(system: System) -> None:
+    found = list(read_links(system.folder / "direct/links.txt"))
+    assert len(found) == PAIRS
+    for links, source, target in zip(found, *map(lines, system.texts), strict=True):
+        targets = [j for _, j in links]
+        assert len(set(targets)) == len(targets)
+        assert all(i < len(source.split()) and j < len(target.split()) for i, j in links)
+
+
+def test_alignment_is_the_same_again(system: System, tmp_path: Path) -> None:
+    step("word_align", "--texts", *system.texts, "--output", tmp_path / "direct")
+    for path in (system.folder / "direct").iterdir():
+        assert (tmp_path / "direct" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_pairs_are_drawn_alike_in_every_step(system: System, tmp_path: Path) -> None:
+    drawn = ["--texts", *system.texts, "--pairs", 50, "--seed", 3]
+    step("word_align", *drawn, "--output", tmp_path / "direct")
+    step("word_align", *drawn, "--inverse", "--output", tmp_path / "inverse")
+    sides = ["--direct", tmp_path / "direct/links.txt", "--inverse", tmp_path / "inverse/links.txt"]
+    step("symmetrize", *sides, "--output", tmp_path / "links.txt")
+    step("phrase_table", *drawn, "--links", tmp_path / "links.txt", "--output", tmp_path / "phrases.txt")
+    assert len(lines(tmp_path / "links.txt")) == 50
+    assert 0 < len(lines(tmp_path / "phrases.txt")) < len(lines(system.folder / "phrases.txt"))
+
+
+def test_symmetrized_links_lie_between_intersection_and_union(system: System) -> None:
+    direct = list(read_links(system.folder / "direct/links.txt"))
+    inverse = [[(i, j) for j, i in links] for links in read_links(system.folder / "inverse/links.txt")]
+    joined = list(read_links(system.folder / "links.txt"))
+    for one, other, both in zip(direct, inverse, joined, strict=True):
+        assert set(one) & set(other) <= set(both) <= set(one) | set(other)
+    assert symmetrize([], []) == []
+
+
+def test_language_model_is_read_by_thot(system: System) -> None:
+    model = NGramLanguageModel()
+    assert model.load(str(system.folder / "language_model/model"))
+    known, *_ = (line.split() for line in lines(system.texts[1]))
+    shuffled = sorted(known, reverse=True)
+    score = {name: model.get_sentence_log_probability(words) for name, words in (("a", known), ("b", shuffled))}
+    assert -math.inf < score["b"] < score["a"] < 0
+
+
+def test_tuning_and_decoding(system: System, tmp_path: Path) -> None:
+    tuning, source, output = tmp_path / "tuning.json", tmp_path / "source", tmp_path / "output"
+    options = ["--sentences", 20, "--rounds", 2, "--n-best", 20]
+    step("mert", *system.parts, "--texts", *system.development, *options, "--output", tuning)
+    said = json.loads(tuning.read_text())
+    assert len(said["bleu"]) == 3
+    assert said["bleu"][said["kept"]] == max(said["bleu"])
+    assert set(said["weights"]) == set(WEIGHTS)
+    again = tmp_path / "again.json"
+    step("mert", *system.parts, "--texts", *system.development, *options, "--output", again)
+    assert again.read_bytes() == tuning.read_bytes()
+
+    sources = [*lines(system.texts[0])[:30], "", "Zyxomma the Qwertz ."]
+    source.write_text("".join(f"{line}\n" for line in sources), encoding="utf-8")
+    step("decode", *system.parts, "--weights", tuning, "--source", source, "--output", output)
+    translations = lines(output)
+    assert len(translations) == len(sources)
+    assert translations[30] == ""
+    assert {"Zyxomma", "Qwertz"} <= set(translations[31].split())
+    bleu, _ = tokenized_bleu(translations[:30], lines(system.texts[1])[:30])
+    assert bleu is not None
+    assert bleu > 60  # of sentences that it was trained on
+
+
+def decode_to(answers: Callable[[int], str]) -> Callable[..., object]:
+    """A decoder's `decode` that gives `answers` of its rounds, every word with equal scores."""
+    rounds = iter(range(100))
+
+    def decode(self: Decoders, sentences: list[list[str]], weights: list[float], best: int = 1) -> object:
+        words = answers(next(rounds)).split()
+        return ([Hypothesis(tuple(words), (-1.0,) * len(WEIGHTS))] for _ in sentences)
+
+    return decode
+
+
+def test_equal_weights_are_kept_where_tuned_ones_are_worse(
+    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "en").write_text("a b c d e\n")
+    (tmp_path / "fr").write_text("A B C D E\n")
+    monkeypatch.setattr(Decoders, "decode", decode_to(lambda number: "A B C D F" if number == 0 else "B A D C E"))
+    words = ["mert", *system.parts, "--texts", tmp_path / "en", tmp_path / "fr", "--rounds", 2]
+    assert main([*map(str, words), "--output", str(tmp_path / "tuning.json")]) == 0
+    said = json.loads((tmp_path / "tuning.json").read_text())
+    assert said["kept"] == 0
+    assert said["weights"] == EQUAL["weights"]
+    assert [line for line in capsys.readouterr().err.split("\n") if "equal ones are kept" in line]
+
+
+def test_a_line_translated_to_nothing_is_copied_and_said(
+    system: System, tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "source").write_text("a b\n\n")
+    monkeypatch.setattr(Decoders, "decode", lambda *_: iter([[], []]))
+    words = ["decode", *system.parts, "--weights", weights, "--source", tmp_path / "source"]
+    assert main([*map(str, words), "--output", str(tmp_path / "output")]) == 0
+    assert (tmp_path / "output").read_text() == "a b\n\n"
+    said = [line for line in capsys.readouterr().err.split("\n") if "warning" in line]
+    assert said == [f"nmt: warning: {tmp_path / 'source'}: line 1 was translated to nothing; its words are copied"]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda path: (path / "phrases.txt").write_text(""), "phrases.txt: an empty phrase table"),
+        (lambda path: (path / "weights.json").write_text("{}"), "weights.json: not the weights"),
+        (lambda path: (path / "weights.json").unlink(), "weights.json: no such file"),
+        (lambda path: (path / "source").unlink(), "source: no such file"),
+    ],
+)
+def test_decode_bad_input(
+    system: System,
+    tmp_path: Path,
+    weights: Path,
+    capsys: pytest.CaptureFixture[str],
+    break_it: Callable[[Path], object],
+    message: str,
+) -> None:
+    (tmp_path / "source").write_text("a\n")
+    (tmp_path / "phrases.txt").write_text("A ||| a ||| 1 1\n")
+    break_it(tmp_path)
+    words = ["decode", *system.parts, "--phrase-table", tmp_path / "phrases.txt", "--weights", weights]
+    words += ["--source", tmp_path / "source", "--output", tmp_path / "output"]
+    assert main([str(word) for word in words]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "output").exists()
+
+
+def test_missing_parts_are_named(
+    system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "source").write_text("a\n")
+    for option, step_name in (("--direct", "word_align"), ("--language-model", "language_model")):
+        words = ["decode", *system.parts, option, tmp_path, "--weights", weights, "--source", tmp_path / "source"]
+        assert main([*map(str, words), "--output", str(tmp_path / "output")]) == 1
+        assert f"run the step {step_name}" in capsys.readouterr().err
+
+
+def test_only_weights_that_may_be_negative_are(system: System) -> None:
+    assert [WEIGHTS[index] for index in mert.FREE] == ["words", "target_phrase_lengths"]
+
+
+def test_a_decoding_process_that_ends_is_one_line(tmp_path: Path) -> None:
+    with (
+        Decoders(tmp_path, Search(5, 0, 7, 20), 1) as decoders,
+        pytest.raises(UserError, match="a decoding process has ended"),
+    ):
+        list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
+
+
+def test_a_killed_decoder_leaves_no_process(system: System, tmp_path: Path, weights: Path) -> None:
+    source = tmp_path / "source"
+    source.write_text("the house .\n" * 20_000)
+    words = ["decode", *system.parts, "--weights", weights, "--source", source, "--output", tmp_path / "output"]
+    with subprocess.Popen([sys.executable, "-m", "nmt", *map(str, words)], stderr=subprocess.DEVNULL) as process:
+        children = []
+        end = time.monotonic() + 60
+        while len(children) < 3 and time.monotonic() < end:  # two that decode and one that Python looks after them with
+            children = psutil.Process(process.pid).children(recursive=True)
+            time.sleep(0.1)
+        process.kill()
+    assert len(children) == 3
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert not alive

@@ -1,0 +1,124 @@
+"""The step align: the weights of the equations, in a table and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.__main__ import main
+from nmt.corpora.shortlist import EOS
+from nmt.papers.bahdanau2015.figure3 import read_panels
+from nmt.report.align import alignments
+from tests.model import oracle
+from tests.model.models import ragged_pairs, save_translator, tiny_model
+
+SOURCES = ["s2 s3 strange", "s4", "", "s5 s6 s7 s8 s9"]
+TARGETS = ["t2 t3", "", "t4 other", "t5 t6 t7"]
+
+
+@pytest.mark.parametrize("order", ["look_generate_update", "printed"])
+@pytest.mark.parametrize("implementation", ["fast", "readable"])
+def test_weights_are_those_of_the_equations(order: str, implementation: str) -> None:
+    model = tiny_model(decoder_order=order, implementation=implementation)
+    weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
+    sources, targets = ragged_pairs()
+    found = alignments(model, sources, targets)
+    for source, target, matrix in zip(sources, targets, found, strict=True):
+        _, expected = oracle.nll(weights, [*source, EOS], [*target, EOS], order == "printed")
+        np.testing.assert_allclose(matrix, expected, rtol=1e-10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_translator(tmp_path / "model", tiny_model(dtype=torch.float32))
+    write(tmp_path / "source.txt", *SOURCES)
+    write(tmp_path / "target.txt", *TARGETS)
+    return tmp_path
+
+
+def write(path: Path, *lines: str) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def step(folder: Path, *more: str) -> int:
+    texts = [str(folder / f"{side}.txt") for side in ("source", "target")]
+    return main(["align", "--model", str(folder / "model"), "--device", "cpu", *texts, *more])
+
+
+def test_table_and_picture(folder: Path) -> None:
+    """Every pair under its line; the picture is the one that Figure 3 would be of the same table."""
+    table, picture, again = folder / "table.csv", folder / "picture.svg", folder / "again.svg"
+    assert step(folder, "--tokenized", "--table", str(table), "--figure", str(picture)) == 0
+    panels = read_panels(str(table))
+    assert [panel.letter for panel in panels] == ["1", "2", "3", "4"]
+    for panel, source, target in zip(panels, SOURCES, TARGETS, strict=True):
+        assert (panel.source, panel.target) == ([*source.split(), "<eos>"], [*target.split(), "<eos>"])
+        np.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
+    assert main(["figure3", "--points", str(table), "--outputs", str(again)]) == 0
+    assert picture.read_bytes() == again.read_bytes()
+
+
+def test_one_pair_of_running_text_fills_the_picture(folder: Path) -> None:
+    write(folder / "source.txt", "Don't (s2)!")
+    write(folder / "target.txt", "L'été.")
+    assert step(folder, "--figure", str(folder / "one.png"), "--table", str(folder / "one.csv")) == 0
+    (panel,) = read_panels(str(folder / "one.csv"))
+    assert panel.source == ["Don", "&apos;t", "(", "s2", ")", "!", "<eos>"]
+    assert panel.target == ["L&apos;", "été", ".", "<eos>"]
+    width, height = (int.from_bytes((folder / "one.png").read_bytes()[place : place + 4]) for place in (16, 20))
+    assert 0.9 < width / height < 1.1
+
+
+def test_alignments_of_the_search_again(folder: Path) -> None:
+    """What a translation looked at when it was found is what it looks at when it is given."""
+    write(folder / "source.txt", *(source for source in SOURCES if source))
+    flags = ["--source", str(folder / "source.txt"), "--output", str(folder / "target.txt"), "--tokenized"]
+    flags += ["--alignments", str(folder / "alignments.jsonl"), "--device", "cpu", "--beam", "3"]
+    assert main(["translate", "--model", str(folder / "model"), *flags]) == 0
+    assert step(folder, "--tokenized", "--table", str(folder / "table.csv")) == 0
+    flags = ["--source", str(folder / "source.txt"), "--chosen", "3", "--seed", "1"]
+    flags += ["--shortlists", str(folder / "model/source.tsv"), str(folder / "model/target.tsv")]
+    points = ["--alignments", str(folder / "alignments.jsonl"), "--output", str(folder / "points.csv")]
+    assert main(["samples", *flags, *points]) == 0
+    (chosen,), panels = read_panels(str(folder / "points.csv")), read_panels(str(folder / "table.csv"))
+    assert panels[2].source == chosen.source
+    rows = len(chosen.weights)
+    assert panels[2].target[:rows] == chosen.target
+    np.testing.assert_allclose(panels[2].weights[:rows], chosen.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "spoil", "named"),
+    [
+        ([], None, "neither --figure nor --table"),
+        (["--figure", "{folder}/out.gif"], None, "out.gif: does not end in .pdf, .svg, .png"),
+        (["--table", "{folder}"], None, "a folder; name a file"),
+        (["--figure", "{folder}/out.png"], lambda folder: fill(folder, 31), "31 lines, too many for one picture"),
+        (["--table", "{folder}/out.csv"], lambda folder: write(folder / "target.txt"), "target.txt has 0"),
+        (
+            ["--table", "{folder}/out.csv"],
+            lambda folder: save_translator(folder / "model", tiny_model(dtype=torch.float32, context="fixed")),
+            "its context is fixed",
+        ),
+    ],
+)
+def test_a_mistake_is_said_in_one_line(
+    folder: Path, options: list[str], spoil: Any, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if spoil:
+        spoil(folder)
+    assert step(folder, "--tokenized", *(option.format(folder=folder) for option in options)) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("nmt align: ")
+    assert error.count("\n") == 1
+    assert named in error
+    assert not list(folder.glob("out.*"))
+
+
+def fill(folder: Path, lines: int) -> None:
+    for side in ("source", "target"):
+        write(folder / f"{side}.txt", *["s2"] * lines)

@@ -1,0 +1,103 @@
+"""A run that is killed: its locks are removed by the next, and its jobs end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nmt.system.orphans import RUN
+
+ROOT = Path(__file__).parents[2]
+HOLD = "import sys, time; from nmt.system.orphans import *; clear_locks(Path(sys.argv[1])); print('ready', flush=True)"
+JOB = "import os, time; from nmt.system.orphans import *"
+JOB += "; end_with_run(); print(os.getppid(), flush=True); time.sleep(100)"
+SHELL = f'{sys.executable} -c "{JOB}"; true'  # the shell stays, as where it reads what a job says
+START = "import subprocess; from nmt.system.orphans import *; announce(); subprocess.run(['bash', '-c', {!r}])"
+
+
+def python(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def living(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run in `folder`, killed at the end."""
+    with python(f"{HOLD}; time.sleep(100)", str(folder)) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        yield run
+        run.kill()
+
+
+def locked(folder: Path) -> Path:
+    lock = folder / "locks" / "0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/table1.csv\n")
+    return lock
+
+
+def clear(folder: Path) -> None:
+    """What the next run does."""
+    with python(HOLD, str(folder)) as run:
+        run.communicate()
+
+
+def test_the_locks_of_killed_runs_are_removed_by_the_next(tmp_path: Path) -> None:
+    with living(tmp_path):
+        lock = locked(tmp_path)
+    assert lock.exists()
+    clear(tmp_path)
+    assert not lock.exists()
+
+
+def test_the_locks_stay_as_long_as_any_run_lives(tmp_path: Path) -> None:
+    with living(tmp_path):
+        lock = locked(tmp_path)
+        with living(tmp_path):
+            pass
+        clear(tmp_path)
+        assert lock.exists()
+
+
+def test_the_locks_of_another_machine_stay(tmp_path: Path) -> None:
+    lock = locked(tmp_path)
+    (tmp_path / "runs.lock").write_text("another")
+    clear(tmp_path)
+    assert lock.exists()
+    lock.unlink()
+    with living(tmp_path):
+        lock.write_text("")
+    clear(tmp_path)
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("whom", ["run", "shell"])
+def test_a_job_ends_with_its_run_and_with_its_shell(whom: str) -> None:
+    with python(START.format(SHELL)) as run:
+        assert run.stdout is not None
+        shell = int(run.stdout.readline())
+        subprocess.run(["kill", "-KILL", str(run.pid if whom == "run" else shell)], check=True)
+        assert run.stdout.read() == ""  # which the job would keep open
+        run.kill()
+
+
+def test_a_job_of_a_run_that_is_over_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    with python("pass") as over:
+        over.wait()
+    monkeypatch.setenv(RUN, str(over.pid))
+    with python(JOB) as job:
+        assert job.wait(60) == -signal.SIGTERM
+
+
+def test_a_step_by_hand_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUN, raising=False)
+    with python(
+        "import threading; from nmt.system.orphans import *; end_with_run(); print(threading.active_count())"
+    ) as job:
+        assert job.communicate()[0] == "1\n"

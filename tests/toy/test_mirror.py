@@ -1,0 +1,136 @@
+"""The mirror: archives as on the site, the same bytes again, sets that are what their docstring says."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import html
+import io
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nmt.corpora.registry import Archive, read_registry
+from nmt.system.files import UserError
+from nmt.toy import mirror
+from nmt.toy.inflection import count_words
+
+REGISTRY = Path(__file__).parents[2] / "data" / "demo.tsv"
+PAIRS = 1500
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("mirror")
+    mirror.write_mirror(output, seed=7, pairs=PAIRS)
+    return output
+
+
+def member(folder: Path, archive: Archive, name: str) -> list[str]:
+    """Lines of a member; the text of its segments when it is SGML."""
+    with tarfile.open(folder / archive.path) as tar:
+        file = tar.extractfile(name)
+        assert file is not None
+        data = file.read()
+    text = (gzip.decompress(data) if name.endswith(".gz") else data).decode()
+    if name.endswith(".sgm"):
+        return [html.unescape(segment) for segment in re.findall(r'<seg id="\d+">(.*?)</seg>', text)]
+    assert text.endswith("\n")
+    return text[:-1].split("\n")
+
+
+def sides(folder: Path, name: str) -> tuple[list[str], list[str]]:
+    corpus = read_registry(REGISTRY)[name]
+    english, french = (member(folder, *place) for place in zip(corpus.archives, corpus.members, strict=True))
+    return english, french
+
+
+def test_registry_and_archives_agree(folder: Path) -> None:
+    counts = {name: [len(side) for side in sides(folder, name)] for name in read_registry(REGISTRY)}
+    assert all(english == french for english, french in counts.values())
+    assert sum(counts[corpus.name][0] for corpus in mirror.TRAINING) == PAIRS
+    assert [counts[name][0] for name in ("newstest2012", "newstest2013", "newstest2014")] == [300, 300, 600]
+
+
+def test_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
+    english, _ = sides(folder, "newstest2014")
+    lengths = [count_words(sentence) for sentence in english]
+    for start in range(0, 60, 10):
+        assert sum(start < length <= start + 10 for length in lengths) >= 60
+        assert sum(start <= length < start + 10 for length in lengths) >= 60
+
+
+def test_training_lengths_are_broad(folder: Path) -> None:
+    lengths = [count_words(line) for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]]
+    assert sum(length > 30 for length in lengths) / len(lengths) >= 0.25
+    assert max(lengths) > 50
+    assert min(lengths) <= 5
+
+
+def test_no_held_out_sentence_is_trained_on(folder: Path) -> None:
+    held_out = [line for name, *_ in mirror.HELD_OUT for line in sides(folder, name)[0]]
+    assert len(set(held_out)) == len(held_out)
+    trained = {line for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]}
+    assert not trained & set(held_out)
+
+
+def test_training_draws_a_held_out_sentence_again() -> None:
+    corpus = next(corpus for corpus in mirror.TRAINING if corpus.name == "news-commentary-v9")
+    first = mirror.Corpora(3).training(corpus, 50)
+    corpora = mirror.Corpora(3)
+    corpora._held_out.add(first[0][0])
+    again = corpora.training(corpus, 50)
+    assert len(again) == 50
+    assert first[0][0] not in [source for source, _ in again]
+
+
+def test_a_few_per_cent_of_the_crawled_pairs_are_wrong() -> None:
+    for corpus in mirror.TRAINING:
+        pairs = mirror.Corpora(1).training(corpus, 2000)
+        copied = sum(source == target for source, target in pairs)
+        cut = sum(not re.search(r'[."]$', target) for _, target in pairs)
+        elsewhere = len(pairs) - len({target for _, target in pairs})
+        if corpus.noise:
+            assert 0.5 * corpus.noise < (copied + cut + elsewhere) / len(pairs) < 1.5 * corpus.noise + 0.01
+            assert min(copied, cut, elsewhere) > 0
+        else:
+            assert copied == cut == 0
+
+
+def test_same_seed_same_bytes(folder: Path, tmp_path: Path) -> None:
+    mirror.write_mirror(tmp_path / "again", seed=7, pairs=PAIRS)
+    mirror.write_mirror(tmp_path / "other", seed=8, pairs=PAIRS)
+
+    def digests(root: Path) -> dict[str, str]:
+        return {
+            str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(root.rglob("*"))
+            if path.is_file()
+        }
+
+    assert digests(folder) == digests(tmp_path / "again")
+    other = digests(tmp_path / "other")
+    assert all(other[name] != digest for name, digest in digests(folder).items())
+
+
+def test_sgml_escapes_and_restores() -> None:
+    text = mirror._sgml("set", "en", False, ['A "word" & <another>.']).decode()
+    assert "A &quot;word&quot; &amp; &lt;another&gt;." in text
+    assert mirror._sgml("set", "fr", True, ["x"]).decode().startswith("<refset")
+
+
+def test_giga_is_a_tar_of_gzip_members(folder: Path) -> None:
+    with tarfile.open(folder / "wmt10/training-giga-fren.tar", "r:") as archive:
+        assert archive.getnames() == ["giga-fren.release2.fixed.en.gz", "giga-fren.release2.fixed.fr.gz"]
+        file = archive.extractfile(archive.getnames()[0])
+        assert file is not None
+        assert gzip.GzipFile(fileobj=io.BytesIO(file.read())).readline().endswith(b"\n")
+
+
+def test_too_few_pairs_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--pairs is 3"):
+        mirror.run(argparse.Namespace(output=tmp_path, seed=1, pairs=3))
+    assert not list(tmp_path.iterdir())
