@@ -6,15 +6,19 @@ out, its default. `build` raises `UserError` with one line that names the key an
 
 from __future__ import annotations
 
+import argparse
 import difflib
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, Self, TypeVar, get_type_hints
 
 from nmt.system.files import UserError
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -25,15 +29,23 @@ class Check:
     accepts: Callable[[Any], bool]
 
 
+@dataclass(frozen=True)
+class Neutral:
+    """The value of a setting that leaves everything as it was before the setting existed."""
+
+    value: Any
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def integer(minimum: int) -> Check:
-    """A whole number, at least `minimum`."""
+def integer(minimum: int, maximum: float = math.inf) -> Check:
+    """A whole number, at least `minimum` and at most `maximum`."""
+    expected = f"{minimum} or more" if maximum == math.inf else f"from {minimum} to {maximum}"
     return Check(
-        f"a whole number, {minimum} or more",
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= minimum,
+        f"a whole number, {expected}",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum,
     )
 
 
@@ -119,7 +131,8 @@ def section(value: Any, where: str) -> Mapping[str, Any]:
 def checks(cls: type) -> dict[str, Check]:
     """The check of each field of `cls` that declares one."""
     hints = get_type_hints(cls, include_extras=True)
-    return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
+    declared = ((key, one) for key, hint in hints.items() for one in getattr(hint, "__metadata__", ()))
+    return {key: one for key, one in declared if isinstance(one, Check)}
 
 
 def checked(value: Any, check: Check, where: str) -> Any:
@@ -132,15 +145,51 @@ def checked(value: Any, check: Check, where: str) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def build(cls: type, value: Any, where: str) -> Any:
-    """A frozen `cls` from the mapping `value`: all keys known, all values checked, nothing missing."""
-    known = checks(cls)
+def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -> Kind:
+    """A frozen `cls` from the mapping `value`: all keys known, all values checked, nothing missing.
+
+    `others` are keys that are known as well, and not for `cls`.
+    """
+    known, others = checks(cls), list(others)  # type: ignore[arg-type]
     given = {}
     for key, one in section(value, where).items():
-        if key not in known:
-            raise unknown(key, known, where)
-        given[key] = checked(one, known[key], f"{where}.{key}")
-    for one in fields(cls):
+        if key in known:
+            given[key] = checked(one, known[key], f"{where}.{key}")
+        elif key not in others:
+            raise unknown(key, [*known, *others], where)
+    for one in fields(cls):  # type: ignore[arg-type]
         if one.name not in given and one.default is MISSING:
             raise UserError(f"{where}.{one.name} is missing; expected {known[one.name].expected}")
     return cls(**given)
+
+
+class Section:
+    """A section of settings, for frozen dataclasses: the workflow hands it to a step as one line of JSON."""
+
+    @classmethod
+    def from_json(cls, line: str) -> Self:
+        """The section that `line` holds; a setting that is left out has its default. Raises UserError."""
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise UserError(f"--settings: not JSON ({error})") from None
+        return build(cls, value, "--settings")
+
+    def to_json(self, *keys: str) -> str:
+        """The settings named `keys`, all where none is named, as one line of JSON in a fixed order."""
+        settings = asdict(self)  # type: ignore[call-overload]
+        return json.dumps({key: settings[key] for key in keys or settings}, ensure_ascii=False)
+
+    @classmethod
+    def add_argument(cls, parser: argparse.ArgumentParser) -> None:
+        """The option --settings, which gives `arguments.settings` as a `cls`."""
+        keys = ", ".join(one.name for one in fields(cls))  # type: ignore[arg-type]
+        needed = any(one.default is MISSING for one in fields(cls))  # type: ignore[arg-type]
+        parser.add_argument(
+            "--settings",
+            type=cls.from_json,
+            required=needed,
+            default=None if needed else cls(),
+            metavar="JSON",
+            help=f"settings by name: {keys} (each has its default where it is left out)",
+        )

@@ -1,45 +1,48 @@
-"""A model variant: every setting that decides what is trained, and how.
+"""A model variant: what the model is, how it is trained, and how the training is run.
 
-Apart from the rest of the configuration, so that a setting of a table or figure never touches a trained model.
+Apart from the rest of an experiment, so that a setting of a table or figure never touches a trained model. In YAML the
+settings of a variant are one flat section; here they are three types, for only the first two decide what is learned.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, get_type_hints
 
-from nmt.settings.checks import build, choice, flag, identifier, integer, optional, positive, text
+from nmt.settings.checks import Neutral, build, choice, flag, identifier, integer, optional, positive, text
 from nmt.system.files import UserError
-
-#: Module and class of each `context`; chosen by name, so that a model depends only on the one it uses.
-CONTEXT_MODULES = {
-    "attention": ("nmt.model.attention.additive", "Attention"),
-    "fixed": ("nmt.model.attention.fixed", "FixedContext"),
-}
 
 
 @dataclass(frozen=True)
-class Variant:
-    """One model and how it is trained; the defaults are the paper's RNNsearch-50.
+class Architecture:
+    """The layers of a model; the defaults are those of RNNsearch.
 
-    `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number
-    of evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates, as
-    does `checkpoint_every` (0: by time alone);
-    `window` counts batches that are read ahead and sorted by length (Appendix B.2). `output_rank` is the size
-    of the original code's linear layer between maxout and softmax, null the paper's single matrix W_o.
+    `output_rank` is the size of the original code's linear layer between maxout and softmax, null the paper's single
+    matrix W_o.
     """
 
-    name: Annotated[str, identifier()]
-    label: Annotated[str, text(r"[^\n]*")] = ""
-    context: Annotated[str, choice("attention", "fixed")] = "attention"
+    attention: Annotated[str, choice("additive", "fixed")] = "additive"
     embedding: Annotated[int, integer(1)] = 620
     hidden: Annotated[int, integer(1)] = 1000
     alignment: Annotated[int, integer(1)] = 1000
     maxout: Annotated[int, integer(1)] = 500
-    output_rank: Annotated[int | None, optional(integer(1))] = None
+    output_rank: Annotated[int | None, optional(integer(1))] = 620
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """How the weights are found.
+
+    `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number of
+    evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates;
+    `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2).
+    """
+
+    updates: Annotated[int, integer(1)]
+    seed: Annotated[int, integer(0)] = 1234
     maximum_length: Annotated[int, integer(1)] = 50
     initialization_scale: Annotated[float, positive()] = 0.01
     attention_scale: Annotated[float, positive()] = 0.001
@@ -50,36 +53,99 @@ class Variant:
     clip_norm: Annotated[float, positive()] = 1.0
     loss: Annotated[str, choice("sum", "mean")] = "sum"
     batch: Annotated[int, integer(1)] = 80
-    window: Annotated[int, integer(1)] = 20
-    updates: Annotated[int, integer(1)] = 288_000
+    sort_batches: Annotated[int, integer(1)] = 20
     patience: Annotated[int, integer(0)] = 0
     evaluate_every: Annotated[int, integer(1)] = 5_000
+    precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"
+    implementation: Annotated[str, choice("fast", "readable"), Neutral("fast")] = "fast"
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """Where a training is run, and how often it leaves a checkpoint (`checkpoint_every` updates; 0: by time alone)."""
+
     checkpoint_minutes: Annotated[float, positive()] = 10.0
     checkpoint_every: Annotated[int, integer(0)] = 0
-    precision: Annotated[str, choice("float32", "bf16")] = "float32"
-    implementation: Annotated[str, choice("fast", "readable")] = "fast"
     device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
-    seed: Annotated[int, integer(0)] = 1234
-    continues: Annotated[str | None, optional(identifier())] = None
+
+
+PARTS = {"architecture": Architecture, "optimization": Optimization, "run_time": RunTime}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One model of an experiment; `continues` names the variant whose trained model it goes on from."""
+
+    name: str
+    label: str
+    continues: str | None
+    architecture: Architecture
+    optimization: Optimization
+    run_time: RunTime
+
+    @classmethod
+    def build(cls, value: Any, where: str) -> Variant:
+        """The variant of one flat section of settings; UserError where one is unknown, missing or out of range."""
+        named = build(_Named, value, where, others=SETTINGS)
+        parts: dict[str, Any] = {
+            part: build(kind, {key: value[key] for key in keys_of(kind) if key in value}, where)
+            for part, kind in PARTS.items()
+        }
+        return cls(named.name, named.label or named.name, named.continues, **parts)
 
     def to_json(self) -> str:
-        """All settings on one line, in a fixed order."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        """All settings on one line, flat and in a fixed order."""
+        flat = {"name": self.name, "label": self.label, "continues": self.continues}
+        for part in PARTS:
+            flat |= asdict(getattr(self, part))
+        return json.dumps(flat, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, line: str) -> Variant:
-        """The inverse of `to_json`; a setting that is left out has the paper's value. Raises UserError."""
+        """The inverse of `to_json`; a setting that is left out has its default. Raises UserError."""
         try:
             value = json.loads(line)
         except ValueError as error:
             raise UserError(f"settings: not JSON ({error})") from None
-        return build(cls, value, "settings")
+        return cls.build(value, "settings")
 
-    def what_is_learned(self) -> dict[str, Any]:
-        """The settings that decide the trained parameters: a change of any other need not train again."""
-        settings = asdict(self)
-        for key in ("name", "label", "checkpoint_minutes", "checkpoint_every", "device"):
-            del settings[key]
-        if self.context == "fixed":
+    def learned(self) -> dict[str, Any]:
+        """The settings that decide the trained weights, but those at a neutral value.
+
+        A neutral value is the one that leaves a training what it was before the setting existed: so a new setting
+        trains nothing again and is no obstacle to an open checkpoint.
+        """
+        settings = learned(self.architecture) | learned(self.optimization)
+        if self.continues is not None:
+            settings["continues"] = self.continues
+        if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
         return settings
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a variant is called."""
+
+    name: Annotated[str, identifier()]
+    label: Annotated[str, text(r"[^\n]*")] = ""
+    continues: Annotated[str | None, optional(identifier())] = None
+
+
+def keys_of(kind: type) -> list[str]:
+    """The names of a part's settings."""
+    return [one.name for one in fields(kind)]
+
+
+SETTINGS = [key for kind in (_Named, *PARTS.values()) for key in keys_of(kind)]
+
+
+def learned(part: Any) -> dict[str, Any]:
+    """The settings of a part of a variant, but those at their neutral values."""
+    hints = get_type_hints(type(part), include_extras=True)
+    found = {}
+    for one in fields(part):
+        value = getattr(part, one.name)
+        if Neutral(value) not in getattr(hints[one.name], "__metadata__", ()):
+            found[one.name] = value
+    return found

@@ -1,0 +1,134 @@
+"""The sections of an experiment: the one place where the defaults of its settings are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from nmt.settings.checks import (
+    Section,
+    choice,
+    flag,
+    fraction,
+    fractions,
+    integer,
+    names,
+    optional,
+    text,
+)
+
+
+@dataclass(frozen=True)
+class Languages:
+    """Language codes, as sacremoses knows them and as files end."""
+
+    source: Annotated[str, text("[a-z]{2,3}", "a language code as en")]
+    target: Annotated[str, text("[a-z]{2,3}", "a language code as fr")]
+
+
+@dataclass(frozen=True)
+class Generated(Section):
+    """The built-in language, used where `mirror` is `generated`: how many training pairs it has."""
+
+    pairs: Annotated[int, integer(100)] = 120_000
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """Names of the registry's corpora, by use; `held_out` are further sets whose sentences are kept from training."""
+
+    train: Annotated[tuple[str, ...], names(1)]
+    development: Annotated[tuple[str, ...], names(1)]
+    test: Annotated[tuple[str, ...], names(1)]
+    in_domain: Annotated[tuple[str, ...], names()] = ()
+    held_out: Annotated[tuple[str, ...], names()] = ()
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Training corpora are worked on in shards of about so many pairs."""
+
+    pairs: Annotated[int, integer(1)] = 2_000_000
+
+    def count(self, pairs: int) -> int:
+        """In how many shards a corpus of `pairs` pairs is worked on."""
+        return max(1, round(pairs / self.pairs))
+
+
+@dataclass(frozen=True)
+class Select(Section):
+    """Data selection: by which rule, how many source words (0: all) or which shares of the corpora are kept.
+
+    `order` is that of the language models that score the pairs.
+    """
+
+    rule: Annotated[str, choice("ranking", "shares", "random", "all")] = "ranking"
+    words: Annotated[int, integer(0)] = 0
+    shares: Annotated[dict[str, float] | None, optional(fractions())] = None
+    order: Annotated[int, integer(2, 6)] = 4
+
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether the pairs are scored by language models; `all` needs none."""
+        return self.rule != "all"
+
+
+@dataclass(frozen=True)
+class Shortlist(Section):
+    """How many symbols each side knows, the unknown word among them."""
+
+    size: Annotated[int, integer(2)] = 30_000
+
+
+@dataclass(frozen=True)
+class Translate(Section):
+    """Beam search."""
+
+    beam: Annotated[int, integer(1)] = 12
+    batch: Annotated[int, integer(1)] = 32
+    minimum_length_ratio: Annotated[float, fraction()] = 0.5
+
+
+@dataclass(frozen=True)
+class Evaluate(Section):
+    """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden."""
+
+    no_unk: Annotated[bool, flag()] = False
+
+
+@dataclass(frozen=True)
+class PhraseBased(Section):
+    """The phrase-based system: which one, its training text, its search, and how it is tuned.
+
+    `bin` is the folder of Moses's programs, `version` what its decoder must say of itself ("" for anything). Where
+    Moses is asked for and no folder is named, there is no system to run.
+    """
+
+    system: Annotated[str, choice("moses", "thot")] = "thot"
+    bin: Annotated[str | None, optional(text())] = None
+    version: Annotated[str, text(r"[^\n]*")] = ""
+    pairs: Annotated[int, integer(0)] = 0
+    monolingual: Annotated[tuple[str, ...], names()] = ()
+    order: Annotated[int, integer(1)] = 5
+    align_iterations: Annotated[int, integer(1)] = 5
+    phrase_length: Annotated[int, integer(1)] = 7
+    translations: Annotated[int, integer(1)] = 20
+    stack: Annotated[int, integer(1)] = 100
+    distortion_limit: Annotated[int, integer(0)] = 6
+    tune_sentences: Annotated[int, integer(1)] = 3000
+    tune_rounds: Annotated[int, integer(1)] = 10
+    n_best: Annotated[int, integer(2)] = 100
+
+    @property
+    def label(self) -> str:
+        """How tables and figures call the system."""
+        return {"moses": "Moses", "thot": "Phrase-based (Thot)"}[self.system]
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads of the steps that use several."""
+
+    train: Annotated[int, integer(1)] = 4
+    translate: Annotated[int, integer(1)] = 4
+    phrase_based: Annotated[int, integer(1)] = 4
