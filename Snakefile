@@ -1,10 +1,12 @@
-# The whole paper as one DAG. Every line of logic is in the package `nmt`; rules only say what is made from what.
+# The whole reproduction as one DAG. Every line of logic is in the package `nmt`; rules only say what is made from what.
 #
-#   snakemake --cores 8 --use-conda all                                          the paper (config/wmt14.yaml)
+#   snakemake --cores 8 --use-conda all                                          the paper (config/bahdanau2015/wmt14.yaml)
 #   snakemake --cores 2 results/demo/table1.csv --configfile config/demo.yaml    one table of the demonstration
 
 
-configfile: "config/wmt14.yaml"
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/bahdanau2015/wmt14.yaml"
 
 
 include: "workflow/rules/common.smk"
@@ -12,8 +14,8 @@ include: "workflow/rules/common.smk"
 
 pathvars:
     data=DATA,
-    results=CONFIG.results,
-    experiment=CONFIG.experiment,
+    results=EXPERIMENT.results,
+    experiment=EXPERIMENT.name,
 
 
 wildcard_constraints:
@@ -24,7 +26,7 @@ wildcard_constraints:
     place=one_of(PLACES),
     set=one_of(SETS),
     text="train|development",
-    variant=one_of(CONFIG.variants),
+    variant=one_of(EXPERIMENT.variants),
 
 
 report: "workflow/report/workflow.rst"
@@ -33,9 +35,18 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/search.smk"
-include: f"workflow/rules/{CONFIG.phrase_based.system}.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/pages.smk"
+
+
+if EXPERIMENT.phrase_based:
+
+    include: f"workflow/rules/{EXPERIMENT.phrase_based.system}.smk"
+
+
+if EXPERIMENT.paper:
+
+    include: f"workflow/rules/{EXPERIMENT.paper.name}.smk"
 
 
 rule all:

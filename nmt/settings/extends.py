@@ -1,4 +1,8 @@
-"""The configuration of an experiment, read from its files as Snakemake reads them: for commands that run beside it."""
+"""The files of an experiment: one that extends another holds only what differs from it.
+
+A mapping is merged key by key, everything else is replaced; null leaves out an inherited variant or section. The name
+of an experiment and its folder of results are never inherited, so that no two experiments write the same files.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +10,71 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
-from nmt.settings.experiment import Config, load
+from nmt.settings.experiment import Experiment, load
 from nmt.system.files import UserError, read_lines
 
-BASE = "config/wmt14.yaml"
+PAPER = "config/bahdanau2015/wmt14.yaml"  # the experiment where none is named
+EXTENDS = "extends"
+OWN = ("experiment", "results")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The files of an experiment, as `arguments.configs`."""
     parser.add_argument(
-        "overlays",
+        "configs",
         nargs="*",
         metavar="CONFIG",
-        help=f"what Snakemake was given as --configfile, in the same order; demo stands for config/demo.yaml ({BASE})",
+        help=f"the experiment's file, as given to Snakemake; demo stands for config/demo.yaml (default: {PAPER})",
     )
 
 
-def read_config(overlays: Sequence[str]) -> Config:
-    """BASE under its overlays, files or the names of files in config/."""
-    files = [one if "." in one or "/" in one else f"config/{one}.yaml" for one in overlays]
+def read_experiment(files: Sequence[str]) -> Experiment:
+    """The experiment of `files`, each merged over the one before as Snakemake does, or of PAPER where there is none.
+
+    A bare name stands for the file of that name in config/.
+    """
     merged: dict[str, Any] = {}
-    for file in [BASE, *files]:
-        merged = _merge(merged, _read(file))
-    return load(merged)
+    for file in files or [PAPER]:
+        merged = merge(merged, _read(file if "." in file or "/" in file else f"config/{file}.yaml"))
+    return load(resolve(merged))
+
+
+def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of `mapping` over those of the file that it extends, and of the file that this one extends."""
+    seen: list[str] = []
+    layers = [dict(mapping)]
+    while (file := layers[-1].pop(EXTENDS, None)) is not None:
+        if not isinstance(file, str):
+            raise UserError(f"config: {EXTENDS}: expected the path of a configuration, not {file!r}")
+        if file in seen:
+            raise UserError(f"config: {EXTENDS}: a circle, {' -> '.join([*seen, file])}; one must extend no other")
+        seen.append(file)
+        layers.append(dict(_read(file)))
+    merged: dict[str, Any] = {}
+    for layer in reversed(layers):
+        merged = merge({key: value for key, value in merged.items() if key not in OWN}, layer)
+    return merged
+
+
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`below` with the settings of `above`, section by section."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if isinstance(value, Mapping):
+            value = merge(under if isinstance(under, Mapping) else {}, value)
+        merged[key] = value
+    return merged
 
 
 def _read(file: str) -> Mapping[str, Any]:
+    import yaml
+
     text = "\n".join(read_lines(file))
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UserError(f"{file}: not YAML ({' '.join(str(error).split())})") from None
     if not isinstance(value, Mapping):
-        raise UserError(f"{file}: not a configuration; name one as config/demo.yaml")
+        raise UserError(f"{file}: not a configuration; name one such as config/demo.yaml")
     return value
-
-
-def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`below` with the settings of `above`, section by section."""
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        if isinstance(value, Mapping):
-            value = _merge(under if isinstance(under, Mapping) else {}, value)
-        merged[key] = value
-    return merged
