@@ -80,7 +80,7 @@ SECTIONS = {
     "phrase_based": sections.PhraseBased,
 }
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
-KEYS = [*REQUIRED, "results", "seed", "mirror", *SECTIONS, "paper", "defaults", "prototypes"]
+KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", *SECTIONS, "paper", "defaults", "prototypes"]
 
 
 def load(mapping: Mapping[str, Any]) -> Experiment:

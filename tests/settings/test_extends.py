@@ -1,4 +1,4 @@
-"""The configuration as Snakemake would have it, from the names of its files."""
+"""The files of an experiment: what they inherit, and how they are merged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 
 from nmt.settings.experiment import load
-from nmt.settings.extends import BASE, read_config
+from nmt.settings.extends import PAPER, read_experiment, resolve
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -21,29 +21,58 @@ def _root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("overlays", "files"),
+    ("names", "files"),
     [
-        ([], []),
+        ([], [PAPER]),
         (["demo"], ["config/demo.yaml"]),
-        (["open", "open-third", "open-random"], [f"config/open{end}.yaml" for end in ("", "-third", "-random")]),
         (["demo", "tests/workflow/smoke.yaml"], ["config/demo.yaml", "tests/workflow/smoke.yaml"]),
+        (["open", "config/bahdanau2015/open-third.yaml"], ["config/open.yaml", "config/bahdanau2015/open-third.yaml"]),
     ],
 )
-def test_overlays_are_merged_as_by_snakemake(overlays: list[str], files: list[str]) -> None:
-    merged = load_configfile(BASE)
+def test_several_files_are_merged_as_by_snakemake(names: list[str], files: list[str]) -> None:
+    merged: dict[str, object] = {}
     for file in files:
         update_config(merged, load_configfile(file))
-    assert read_config(overlays) == load(merged)
+    assert read_experiment(names) == load(resolve(merged))
+
+
+def test_a_file_extends_one_that_extends_another(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("{extends: config/bahdanau2015/open-random.yaml, experiment: mine, select: {words: 5}}")
+    experiment, random = read_experiment([str(mine)]), read_experiment(["config/bahdanau2015/open-random.yaml"])
+    assert (experiment.select.rule, experiment.select.words) == ("random", 5)
+    assert experiment.corpora == random.corpora
+    assert experiment.results == "results/mine"
+
+
+def test_the_folders_are_not_inherited(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("{extends: config/demo.yaml, translate: {beam: 3}}")
+    with pytest.raises(UserError, match="config: experiment is missing; give every experiment a name of its own"):
+        read_experiment([str(mine)])
+
+
+def test_files_that_extend_one_another_are_refused(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.yaml").write_text(f"{{extends: {tmp_path / other}.yaml, experiment: {name}}}")
+    with pytest.raises(UserError, match="config: extends: a circle"):
+        read_experiment([str(tmp_path / "a.yaml")])
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [(None, "no such file"), ("a: [", "not YAML"), ("- a", "not a configuration"), ("a: 1", "unknown")],
+    [
+        (None, "no such file"),
+        ("a: [", "not YAML"),
+        ("- a", "not a configuration"),
+        ("a: 1", "unknown"),
+        ("{extends: nothing.yaml, experiment: a}", "nothing.yaml: no such file"),
+    ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, text: str | None, line: str) -> None:
     file = tmp_path / "mine.yaml"
     if text is not None:
         file.write_text(text)
     with pytest.raises(UserError, match=line) as error:
-        read_config([str(file)])
+        read_experiment([str(file)])
     assert "\n" not in str(error.value)

@@ -1,0 +1,94 @@
+"""A model variant: its three parts, their passage through JSON, and what of them decides the trained weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+import pytest
+
+from nmt.settings.checks import Neutral, choice
+from nmt.settings.extends import read_experiment
+from nmt.settings.sections import Select, Shard
+from nmt.settings.variant import PARTS, Architecture, Optimization, RunTime, Variant, learned
+from nmt.system.files import UserError
+
+
+def variant(**settings: object) -> Variant:
+    return Variant.from_json(json.dumps({"name": "a", "updates": 3, **settings}))
+
+
+def test_settings_survive_json() -> None:
+    for one in read_experiment([]).variants.values():
+        assert Variant.from_json(one.to_json()) == one
+        assert "\n" not in one.to_json()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "settings: not JSON"),
+        ("[]", "settings: expected a section"),
+        ("{}", "settings.name is missing"),
+        ('{"name": "a"}', "settings.updates is missing"),
+        ('{"name": "a", "hiden": 1}', "unknown setting hiden; the nearest is hidden"),
+        ('{"name": "a", "hidden": "1"}', "settings.hidden: expected a whole number"),
+    ],
+)
+def test_settings_in_json_are_strict(line: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        Variant.from_json(line)
+    assert message in str(caught.value)
+
+
+def test_every_setting_belongs_to_one_part() -> None:
+    names = [one.name for kind in PARTS.values() for one in fields(kind)]
+    assert len(names) == len(set(names))
+
+
+def test_learned_leaves_out_what_does_not_matter() -> None:
+    one = variant(attention="fixed")
+    other = variant(
+        name="b", attention="fixed", label="B", device="cpu", checkpoint_minutes=1, checkpoint_every=2, alignment=7
+    )
+    assert one.learned() == other.learned()
+    assert variant(alignment=7).learned() != variant().learned()
+
+
+def test_every_setting_that_is_learned_counts() -> None:
+    changes = {"attention": "fixed", "decoder_order": "printed", "embedding_bias": False, "optimizer": "adam"}
+    changes |= {"loss": "mean", "precision": "bf16", "implementation": "readable", "rho": 0.5, "output_rank": None}
+    for kind in (Architecture, Optimization):
+        for one in fields(kind):
+            assert variant(**{one.name: changes.get(one.name, 7)}).learned() != variant().learned(), one.name
+    assert variant(continues="b").learned() != variant().learned()
+    for one in fields(RunTime):
+        assert one.name not in variant().learned()
+
+
+@dataclass(frozen=True)
+class Later(Optimization):
+    """The settings of a later version."""
+
+    averaging: Annotated[str, choice("none", "ema"), Neutral("none")] = "none"
+
+
+def test_a_new_setting_at_its_neutral_value_is_not_part_of_what_is_learned() -> None:
+    assert learned(Later(updates=3)) == learned(Optimization(updates=3))
+    assert learned(Later(updates=3, averaging="ema")) == {**learned(Optimization(updates=3)), "averaging": "ema"}
+
+
+def test_a_section_goes_to_a_step_with_the_settings_that_it_uses() -> None:
+    section = Select(words=5, order=3)
+    assert json.loads(section.to_json("order")) == {"order": 3}
+    assert Select.from_json(section.to_json()) == section
+    with pytest.raises(UserError, match="--settings: unknown setting ordr; the nearest is order"):
+        Select.from_json('{"ordr": 3}')
+    with pytest.raises(UserError, match="--settings: not JSON"):
+        Select.from_json("order=3")
+
+
+def test_shards_have_about_that_many_pairs() -> None:
+    counts = {0: 1, 3: 1, 14: 1, 16: 2, 24: 2, 26: 3, 100: 10}
+    assert {pairs: Shard(10).count(pairs) for pairs in counts} == counts
