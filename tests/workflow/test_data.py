@@ -15,6 +15,7 @@ import pytest
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.lock import read_lock
 from nmt.corpora.registry import read_archives, read_registry
+from nmt.settings.extends import PAPER
 from nmt.toy.grammar import Grammar
 from tests.conftest import SmallDisk
 from tests.corpora.test_fetch import Server, careful, failing, server, truncated
@@ -29,7 +30,7 @@ SEGMENTS = 60
 def paper(tree: Tree, *targets: str, options: tuple[str, ...] = (), **settings: object) -> CompletedProcess[str]:
     """Run the paper's experiment, nothing changed but `settings`."""
     changes = ["--config", *(f"{key}={value}" for key, value in settings.items())] if settings else []
-    words = ["--configfile", "config/wmt14.yaml", *changes, "--cores", "2", *options]
+    words = ["--configfile", PAPER, *changes, "--cores", "2", *options]
     return tree.snakemake(*words, "--", *targets, configs=[])
 
 

@@ -102,16 +102,17 @@ def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("figure", "old", "new"),
+    ("module", "old", "new"),
     [
-        ("figure1", 'edgecolor="black"', 'edgecolor="blue"'),
-        ("figure2", 'GREYS = ("0.0", ', 'GREYS = ("0.1", '),
-        ("figure3", 'cmap="gray"', 'cmap="viridis"'),
-        ("ratings", 'color="black"', 'color="red"'),
+        ("papers/bahdanau2015/figure1", 'edgecolor="black"', 'edgecolor="blue"'),
+        ("papers/bahdanau2015/figure2", 'GREYS = ("0.0", ', 'GREYS = ("0.1", '),
+        ("report/heatmap", 'cmap="gray"', 'cmap="viridis"'),
+        ("report/ratings", 'color="black"', 'color="red"'),
     ],
 )
-def test_a_colour_draws_that_figure(done: Tree, figure: str, old: str, new: str) -> None:
-    with done.edited(f"nmt/evaluation/{figure}.py", old, new):
+def test_a_colour_draws_that_figure(done: Tree, module: str, old: str, new: str) -> None:
+    figure = "figure3" if module == "report/heatmap" else Path(module).name
+    with done.edited(f"nmt/{module}.py", old, new):
         assert done.plan() == [(figure, "")]
 
 
@@ -123,15 +124,15 @@ def test_an_edit_of_a_table_reruns_that_table(done: Tree) -> None:
 @pytest.mark.parametrize(
     ("module", "trained", "follows"),
     [
-        ("attention", ATTENTION, [*TABLE_3, "samples", "figure3"]),
+        ("additive", ATTENTION, [*TABLE_3, "samples", "figure3"]),
         ("fixed", VARIANTS - ATTENTION, TABLE_3),
     ],
 )
-def test_an_edit_of_a_context_trains_the_models_that_have_it(
+def test_an_edit_of_an_attention_trains_the_models_that_have_it(
     done: Tree, module: str, trained: set[str], follows: list[str]
 ) -> None:
     """A figure of RNNsearch-50 alone follows only from that."""
-    with done.edited(f"nmt/model/{module}.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
+    with done.edited(f"nmt/model/attention/{module}.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
         check(done.plan(), trained_again(trained), each(follows, [""]))
 
 
@@ -148,5 +149,5 @@ def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tr
 def test_another_cut_rates_nothing_again(done: Tree) -> None:
     for overlay in ("select: {words: 1000}", "select: {rule: random}", "select: {rule: shares, shares: {un: 0.5}}"):
         rules = {rule for rule, _ in done.plan(overlay)}
-        assert {"select", "selection", "ratings", "shortlist", "coverage", "binarize", "train"} <= rules
-        assert not {"fetch", "extract", "tokenize", "survey", "estimate", "rate"} & rules
+        assert {"select", "selection_table", "ratings", "shortlist", "coverage", "binarize", "train"} <= rules
+        assert not {"fetch", "extract", "tokenize", "clean", "train_lm", "score_pairs"} & rules

@@ -33,7 +33,7 @@ variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_ever
 """
 OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue"]  # as README says, where nobody keeps accounts
 OPTIONS += ["--slurm-init-seconds-before-status-checks", "8"]  # and every so often; 40 by default
-GROUPS = ("extract", "tokenize", "survey", "rate", "encode", "phrases")  # of the profile
+GROUPS = ("extract", "tokenize", "clean", "score_pairs", "encode", "phrases")  # of the profile
 ON_GPU = {"train", "nll", "translate", "translate_no_unk"}
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed here: no {', '.join(missing())}")
@@ -166,7 +166,7 @@ def test_every_job_has_what_its_rule_asks_for(run: Run) -> None:
 
 def test_jobs_of_seconds_are_no_jobs_of_slurms(run: Run) -> None:
     counts = Counter(map(rule_of, run.records))
-    assert set(counts) == {*GROUPS, *ON_GPU, "estimate", "word_align", "mert", "decode", "urgent"}
+    assert set(counts) == {*GROUPS, *ON_GPU, "train_lm", "thot_word_align", "thot_tune", "thot_translate", "urgent"}
     assert {counts[group] for group in GROUPS} == {1}
 
 

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from nmt.settings.extends import PAPER
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
 
@@ -30,7 +31,7 @@ def test_whole_experiment_is_made(done: Tree) -> None:
         assert (results / name).stat().st_size > 0
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
     assert labels[1:6] == ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
-    assert labels[6:8] == ["Phrase-based (Thot)", "Moses"]
+    assert labels[6:] == ["Phrase-based (Thot)", ""]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
 
 
@@ -67,7 +68,7 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     plan = jobs(tree.snakemake("--dry-run", "all", configs=[]))
     assert {variant for rule, variant in plan if rule == "train"} == VARIANTS
     rules = [rule for rule, _ in plan]
-    counts = {"fetch": 8, "extract": 8, "tokenize": 48, "survey": 21, "rate": 21, "estimate": 1, "select": 1}
+    counts = {"fetch": 8, "extract": 8, "tokenize": 48, "clean": 21, "score_pairs": 21, "train_lm": 1, "select": 1}
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1, "index": 1}
@@ -77,9 +78,11 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     (tree.folder / "tools/moses/bin").mkdir(parents=True)
     (tree.folder / "tools/moses/bin/moses").touch()
-    (tree.folder / "moses.yaml").write_text("moses: {bin: tools/moses/bin}\nfigure2: {phrase_based: true}\n")
-    plan = jobs(tree.snakemake("--dry-run", configs=["moses.yaml"]))
-    stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode")
+    (tree.folder / "moses.yaml").write_text(
+        "phrase_based: {bin: tools/moses/bin}\npaper: {figure2: {phrase_based: true}}\n"
+    )
+    plan = jobs(tree.snakemake("--dry-run", configs=[PAPER, "moses.yaml"]))
+    stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_translate")
     rules = [rule for rule, _ in plan]
     assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
     assert ("evaluate", "phrase-based") in plan
@@ -87,7 +90,7 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
 
 def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
     programs = {"moses": "echo Moses", "fast_align": 'sed s/.*/0-0/ "$2"', "atools": 'cat "$2"'}
-    overlay = "phrase_based: {{system: moses}}\nmoses: {{bin: {}}}\n"
+    overlay = "phrase_based: {{system: moses, bin: {}}}\n"
     links = "data/smoke/phrase_based/moses_align/links.txt"
     for folder in ("here", "there"):
         (done.folder / folder).mkdir()
@@ -103,9 +106,9 @@ def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
 
 def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree) -> None:
     (tree.folder / "monolingual.yaml").write_text("phrase_based: {system: thot, monolingual: [un]}\n")
-    run = tree.snakemake("--dry-run", configs=["monolingual.yaml"])
-    assert ("language_model", "") in jobs(run)
-    [inputs] = re.findall(r"^rule language_model:\n    input: (.*)$", run.stdout, re.MULTILINE)
+    run = tree.snakemake("--dry-run", configs=[PAPER, "monolingual.yaml"])
+    assert ("thot_language_model", "") in jobs(run)
+    [inputs] = re.findall(r"^rule thot_language_model:\n    input: (.*)$", run.stdout, re.MULTILINE)
     parts = [f"data/wmt14/tokenized/un.{number}-of-6.fr" for number in range(1, 7)]
     assert inputs.split(", ")[: 1 + len(parts)] == ["data/wmt14/selected/train.fr", *parts]
 
@@ -113,13 +116,13 @@ def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree)
 def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("phrase_based: {stack: 3}")}
     tables = {"table1", "significance", "sheet_table1", "sheet_significance", "lengths", "figure2", "index"}
-    assert rules == {"mert", "decode", "evaluate", *tables}
+    assert rules == {"thot_tune", "thot_translate", "evaluate", *tables}
 
 
 def test_nothing_to_compare_asks_for_no_significance(tree: Tree) -> None:
-    overlay = "prototypes: {RNNencdec: {context: attention}}\n"
+    overlay = "prototypes: {RNNencdec: {attention: additive}}\n"
     (tree.folder / "attention.yaml").write_text(overlay)
-    rules = {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=["attention.yaml"]))}
+    rules = {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=[PAPER, "attention.yaml"]))}
     assert {"table1", "sheet_table1", "index"} <= rules
     assert not {"significance", "sheet_significance"} & rules
 
@@ -147,11 +150,11 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
     [
         ("beem: 3", "config: unknown setting beem"),
         ("translate: {beem: 3}", "config: translate: unknown setting beem; the nearest is beam"),
-        ("figure3: {model: RNNsearch-5}", "unknown variant RNNsearch-5; the nearest is RNNsearch-50"),
+        ("paper: {figure3: {model: RNNsearch-5}}", "unknown variant RNNsearch-5; the nearest is RNNsearch-50"),
         ("variants: {RNN-9: {prototype: RNNserch}}", "unknown prototype RNNserch; the nearest is RNNsearch"),
         ("corpora: {test: [newstest2041]}", "unknown corpus"),
         ("registry: data/none.tsv", "data/none.tsv"),
-        ("{phrase_based: {system: moses, pairs: 0}, moses: {bin: nowhere}}", "moses.bin: no program moses in nowhere"),
+        ("phrase_based: {system: moses, pairs: 0, bin: nowhere}", "phrase_based.bin: no program moses in nowhere"),
         ("defaults: {epsilon: 1e-8}", "write 1.0e-8"),
     ],
 )

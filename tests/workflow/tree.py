@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SMOKE = ["config/demo.yaml", "tests/workflow/smoke.yaml"]
+SMOKE = ["tests/workflow/smoke.yaml"]
 VARIANTS = {"RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50star"}
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 

@@ -9,9 +9,10 @@ sys.path.insert(0, str(Path(workflow.basedir)))
 from nmt import papers
 from nmt.commands import MODULES as STEPS
 from nmt.corpora.lock import lock_path
+from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.corpora.registry import read_registry
 from nmt.model.attention import MODULES as ATTENTIONS
-from nmt.report import artefacts
+from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.settings.extends import resolve
 from nmt.system.digest import digest
@@ -22,11 +23,140 @@ from nmt.system.orphans import announce, clear_locks
 def read_experiment():
     """The checked experiment, its registry and its artefacts; a mistake ends the run with one line."""
     try:
-        config.update(resolve(config))
-        experiment = load(config)
+        resolved = resolve(config)
+        experiment = load(resolved)
         registry = read_registry(experiment.registry)
         check_corpora(experiment, registry)
         check_moses(experiment)
-        return experiment, registry, papers.artefacts(experiment)
+        found = collect(experiment, papers.artefacts(experiment))
     except UserError as error:
         sys.exit(f"snakemake: {error}")
+    config.clear()
+    config.update(resolved)  # which the report shows
+    return experiment, registry, found
+
+
+EXPERIMENT, REGISTRY, ARTEFACTS = read_experiment()
+announce()
+if workflow.is_main_process:
+    clear_locks(Path(".snakemake"))
+DATA = f"data/{EXPERIMENT.name}"
+LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]
+TRAIN, IN_DOMAIN = EXPERIMENT.corpora.train, EXPERIMENT.corpora.in_domain
+DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
+HELD_OUT = held_out_sets(EXPERIMENT.corpora)
+MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
+PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
+CORPORA = list(PARTS)
+CORPUS = {part.name: part for parts in PARTS.values() for part in parts}
+SETS = [*TEST, "development"]
+PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
+ARCHIVES = {
+    archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives
+}
+# The built-in language has no lock: its archives change with its settings.
+LOCK = "" if EXPERIMENT.mirror == "generated" else lock_path(EXPERIMENT.registry)
+# Steps that write folders declare the files in them: Snakemake compares the bytes of a file that was touched, but not those
+# of a folder.
+LANGUAGE_MODELS = expand(
+    "<data>/language_models/{side}.{what}",
+    side=["source", "target"],
+    what=["words", "in-domain.arpa", "general.arpa"],
+)
+BINARIZED = [
+    "<data>/binarized/meta.json",
+    *expand(
+        "<data>/binarized/{side}.{what}",
+        side=["source", "target"],
+        what=["ids", "offsets.npy"],
+    ),
+]
+MODEL = [
+    f"<data>/models/{{variant}}/{name}"
+    for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
+]
+SYSTEMS = EXPERIMENT.systems
+SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
+TRANSLATION = "<data>/translations/{variant}/{set}.txt"
+
+
+def one_of(names):
+    """A wildcard constraint: one of the names."""
+    return f"(?:{'|'.join(re.escape(name) for name in names)})"
+
+
+def code(step):
+    """The digest of a step's code: a change of what it computes runs it again, a change of its wording does not."""
+    return digest([STEPS[step]])
+
+
+def model_code(step):
+    """As `code`, for a step that runs a model: of all attentions only the variant's own counts."""
+
+    def of_variant(wildcards):
+        chosen = EXPERIMENT.variants[wildcards.variant].architecture.attention
+        others = [module for name, (module, _) in ATTENTIONS.items() if name != chosen]
+        return digest([STEPS[step], ATTENTIONS[chosen][0]], others)
+
+    return of_variant
+
+
+def growing(mem_mb, runtime):
+    """Memory in MB and time in minutes, with as much again for each further attempt at a job that failed."""
+    return {
+        "mem_mb": lambda wildcards, attempt: mem_mb * attempt,
+        "runtime": lambda wildcards, attempt: runtime * attempt,
+    }
+
+
+def untracked(value):
+    """A param that says where or how fast, not what: Snakemake compares no params that depend on the output."""
+    return lambda wildcards, output: value(wildcards) if callable(value) else value
+
+
+def settings(section, *keys):
+    """The settings of a section that a step uses, as JSON."""
+    return getattr(EXPERIMENT, section).to_json(*keys)
+
+
+def paper_settings(artefact):
+    """The settings of one of the paper's artefacts, as JSON."""
+    return getattr(PAPER, artefact).to_json()
+
+
+def both(path, **names):
+    """A path for each of the two languages, source first; {language} stands for it."""
+    return expand(path, language=LANGUAGES, allow_missing=True, **names)
+
+
+def side(number, names):
+    """The tokenized source (0) or target (1) sides of corpora, part by part."""
+    return [
+        f"<data>/tokenized/{part.name}.{LANGUAGES[number]}"
+        for name in names
+        for part in PARTS[name]
+    ]
+
+
+def of_parts(path):
+    """`path` for each part of the training corpora, in order; {part} and {corpus} stand for their names."""
+    parts = [part for name in TRAIN for part in PARTS[name]]
+    return [
+        path.replace("{part}", part.name).replace("{corpus}", part.corpus)
+        for part in parts
+    ]
+
+
+def of_set(path, **names):
+    """An input function: `path`, expanded with `names`, for the test set whose tables lie at {place}."""
+    return lambda wildcards: expand(path, set=PLACES[wildcards.place], **names)
+
+
+def labels(systems):
+    """How tables and figures call the systems, quoted for the shell."""
+    return shlex.join(SYSTEMS[system] for system in systems)
+
+
+def no_unk(system, of):
+    """A translation without unknown words; the phrase-based system has one translation, which copies what it does not know."""
+    return f"<data>/translations/{system}/{of}{'' if system == PHRASE_BASED else '.no_unk'}.txt"

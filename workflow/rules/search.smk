@@ -1,10 +1,21 @@
 # From models to translations: beam search, with the unknown word allowed and forbidden.
 
 
+def search_options():
+    """The options that decide what is found."""
+    chosen = EXPERIMENT.translate
+    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}"
+
+
+def speed_options(wildcards):
+    """The options that say where and how fast."""
+    return f"--batch {EXPERIMENT.translate.batch} --device {EXPERIMENT.variants[wildcards.variant].run_time.device}"
+
+
 rule translate:
     input:
         model=MODEL,
-        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+        source=SOURCE,
     output:
         translation="<data>/translations/{variant}/{set}.txt",
         scores="<data>/translations/{variant}/{set}.scores.tsv",
@@ -15,54 +26,44 @@ rule translate:
         "benchmarks/translate/<experiment>/{variant}.{set}.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.translate
+    threads: EXPERIMENT.threads.translate
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(720),
+        **growing(mem_mb=16000, runtime=720),
         gpu=1,
     params:
-        beam=CONFIG.translate.beam,
-        ratio=CONFIG.translate.minimum_length_ratio,
+        search=search_options(),
         code=model_code("translate"),
-        model=untracked(model_folder),
-        batch=untracked(CONFIG.translate.batch),
-        device=untracked(device),
+        speed=untracked(speed_options),
     shell:
-        "python -m nmt translate --model {params.model} --tokenized --source {input.source}"
+        "python -m nmt translate --model $(dirname {input.model[0]}) --tokenized --source {input.source}"
         " --output {output.translation} --scores {output.scores} --alignments {output.alignments}"
-        " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
-        " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"
+        " {params.search} {params.speed} --threads {threads} 2> >(tee {log} >&2)"
 
 
-# Only the sentences that Table 1's last column counts: no unknown word in source or reference.
+# Only the sentences of the paper's "No UNK" column: no unknown word in source or reference.
 rule translate_no_unk:
     input:
         model=MODEL,
-        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
-        reference=f"<data>/tokenized/{{set}}.{LANGUAGES[1]}",
+        source=SOURCE,
+        reference=REFERENCE,
     output:
         translation="<data>/translations/{variant}/{set}.no_unk.txt",
         scores="<data>/translations/{variant}/{set}.no_unk.scores.tsv",
     log:
-        "logs/translate/<experiment>/{variant}.{set}.no_unk.log",
+        "logs/translate_no_unk/<experiment>/{variant}.{set}.log",
     benchmark:
-        "benchmarks/translate/<experiment>/{variant}.{set}.no_unk.tsv"
+        "benchmarks/translate_no_unk/<experiment>/{variant}.{set}.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.translate
+    threads: EXPERIMENT.threads.translate
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(720),
+        **growing(mem_mb=16000, runtime=720),
         gpu=1,
     params:
-        beam=CONFIG.translate.beam,
-        ratio=CONFIG.translate.minimum_length_ratio,
+        search=search_options(),
         code=model_code("translate"),
-        model=untracked(model_folder),
-        batch=untracked(CONFIG.translate.batch),
-        device=untracked(device),
+        speed=untracked(speed_options),
     shell:
-        "python -m nmt translate --model {params.model} --tokenized --source {input.source}"
+        "python -m nmt translate --model $(dirname {input.model[0]}) --tokenized --source {input.source}"
         " --output {output.translation} --scores {output.scores} --forbid-unk --only-known {input.reference}"
-        " --beam {params.beam} --batch {params.batch} --minimum-length-ratio {params.ratio}"
-        " --device {params.device} --threads {threads} 2> >(tee {log} >&2)"
+        " {params.search} {params.speed} --threads {threads} 2> >(tee {log} >&2)"

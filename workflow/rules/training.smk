@@ -1,6 +1,33 @@
 # From ids to trained models and their likelihoods.
 
 
+def initial_model(wildcards):
+    """The model that a variant goes on from, and its summary, if any."""
+    before = EXPERIMENT.variants[wildcards.variant].continues
+    return (
+        [
+            f"<data>/models/{before}/{name}"
+            for name in ("model.safetensors", "summary.json")
+        ]
+        if before
+        else []
+    )
+
+
+def train_priority(wildcards):
+    """Trainings that follow one another begin first: together they take longest."""
+    continued = {variant.continues for variant in EXPERIMENT.variants.values()}
+    follows = EXPERIMENT.variants[wildcards.variant].continues is not None
+    return 3 if follows or wildcards.variant in continued else 2
+
+
+def nll_sample(wildcards):
+    """The options that draw the training pairs whose likelihood stands for the training set's."""
+    if wildcards.text == "development":
+        return ""
+    return f"--sample {PAPER.table2.train_sample} --seed {EXPERIMENT.seed}"
+
+
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. tee
 # ignores the signals that end a job, so that the training can say what it does about them.
 rule train:
@@ -10,7 +37,8 @@ rule train:
         shortlists=both("<data>/shortlist/{language}.tsv"),
         initial=initial_model,
     output:
-        **model_files("<data>/models/{variant}", "metrics.jsonl"),
+        MODEL,
+        "<data>/models/{variant}/metrics.jsonl",
     log:
         "logs/train/<experiment>/{variant}.log",
     benchmark:
@@ -25,14 +53,44 @@ rule train:
     params:
         learned=lambda wildcards: EXPERIMENT.variants[wildcards.variant].learned(),
         code=model_code("train"),
-        settings=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()),
-        checkpoints=untracked(f"{DATA}/checkpoints/{{variant}}"),
-        initial=initial_option,
-        data=untracked(f"{DATA}/binarized"),
+        settings=untracked(
+            lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()
+        ),
+        checkpoints=untracked(
+            lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"
+        ),
+        initial=lambda wildcards, input: (
+            f"--initial {Path(input.initial[0]).parent}" if input.initial else ""
+        ),
         languages=LANGUAGES,
-        model=untracked(model_folder),
     shell:
-        "python -m nmt train --settings {params.settings:q} --data {params.data}"
+        "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]})"
         " --development {input.development} --shortlists {input.shortlists} --languages {params.languages}"
-        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output {params.model}"
+        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output $(dirname {output[0]})"
         " 2> >(trap '' INT TERM; tee {log} >&2)"
+
+
+rule nll:
+    input:
+        model=MODEL,
+        texts=lambda wildcards: both(
+            f"<data>/{'selected' if wildcards.text == 'train' else 'tokenized'}/{wildcards.text}.{{language}}"
+        ),
+    output:
+        "<data>/nll/{variant}/{text}.json",
+    log:
+        "logs/nll/<experiment>/{variant}.{text}.log",
+    benchmark:
+        "benchmarks/nll/<experiment>/{variant}.{text}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: EXPERIMENT.threads.translate
+    resources:
+        **growing(mem_mb=16000, runtime=120),
+        gpu=1,
+    params:
+        sample=nll_sample,
+        code=model_code("nll"),
+    shell:
+        "python -m nmt nll --model $(dirname {input.model[0]}) --texts {input.texts}"
+        " {params.sample} --threads {threads} --output {output} 2> >(tee {log} >&2)"
