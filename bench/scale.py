@@ -221,53 +221,55 @@ def page(measurements: Sequence[Row], peaks: Sequence[Peak], corpora: Sequence[C
     archives = sum(corpus.archives[0].bytes or 0 for corpus in corpora)
     fetching = archives * 8 / (MEGABITS * MEGA) / HOUR
     worked = work_out(rows, peaks, sizes, corpora)
-    totals = " and ".join(f"{total:.1f} on {cores}" for total, cores in zip(worked.hours, CORES, strict=True))
+    totals = " and ".join(f"{total:.1f} hours on {cores}" for total, cores in zip(worked.hours, CORES, strict=True))
     blocks = [
         "# WMT'14 at full size",
         paragraph(f"""
-            Made by `make bench-data` from [{MEASURED}](../{MEASURED}) and [{MEMORY}](../{MEMORY}): do not edit."""),
+            `make bench-data` writes this page from [{MEASURED}](../{MEASURED}) and [{MEMORY}](../{MEMORY}); do not edit
+            it."""),
         "## Measured",
         paragraph(f"""
-            One process at a time, on {rows[0].processor}; the text is {rows[0].text}. For each size of it, in million
-            pairs, the seconds and the memory of the largest process (MB); for the largest the speed, and what is left
-            on disk. The seconds are those of a process that is alone: on a loaded machine it shares
-            disk and memory with others."""),
+            One process at a time, on {rows[0].processor}; the text is {rows[0].text}. The table shows seconds, and the
+            memory of the largest process (MB), for each size of the text in million pairs; speed and disk space for
+            the largest. Each process ran alone; on a loaded machine it shares disk and memory with others and is
+            slower."""),
         measured(rows, sizes),
         paragraph(f"""
-            From {sizes[0]:,} to {sizes[-1]:,} pairs, {sizes[-1] / sizes[0]:g} times as many, seconds grow at most
-            {growth[steepest]:.1f} times ({steepest}). The largest process had {hungriest.peak_mb:,.0f} MB
-            ({hungriest.stage}, {hungriest.pairs:,} pairs). Lines that a core tokenizes in a second, beside
+            From {sizes[0]:,} to {sizes[-1]:,} pairs, {sizes[-1] / sizes[0]:g} times as many, the seconds grow at most
+            {growth[steepest]:.1f} times ({steepest}). The largest process took {hungriest.peak_mb:,.0f} MB
+            ({hungriest.stage}, {hungriest.pairs:,} pairs). Lines that a core tokenizes in a second, compared with
             sacremoses called line by line: {speeds(largest, plain)}."""),
         "## All of WMT'14",
         paragraph(f"""
             The five archives, {archives / GIGA:.1f} GB, hold {pairs / MEGA:.1f} million pairs. The words that the
-            paper states for each corpus add up to {words / MEGA:,.1f} million (its own total: {TOTAL / MEGA:g}
-            million), of which {KEPT / MEGA:g} million are kept. Seconds and disk are those of the largest text
-            above times {words / largest[0].words:.1f}, the ratio of the words. Stages follow one another, each in the
-            jobs that the workflow makes of it."""),
+            paper states for each corpus add up to {words / MEGA:,.1f} million (the paper's own total:
+            {TOTAL / MEGA:g} million); data selection keeps {KEPT / MEGA:g} million of them. Seconds and disk are those
+            of the largest text above times {words / largest[0].words:.1f}, the ratio of the words. The stages run one
+            after another, each split into the same jobs as in the workflow."""),
         worked.table,
         paragraph(f"""
-            The memory of {listed([peak.stage for peak in peaks])}, which have one job for all of the text, is measured
-            on {peaks[0].pairs:,} made-up pairs of as many words, in the workflow's shards, on {peaks[0].processor};
-            that of jobs of shards goes on growing as it did between the two largest texts. Shortlist and coverage hold
-            the distinct words, which grow ever more slowly (Heaps' law): theirs, an upper bound, goes on growing as
-            between the two smallest texts (in larger ones, recombined from the same lines, new words are too rare),
-            that of coverage twice as much, for the words of a corpus beside those of all."""),
+            How memory is found depends on the stage. {listed([peak.stage for peak in peaks]).capitalize()} each have
+            one job for all of the text: theirs is measured on {peaks[0].pairs:,} made-up pairs with as many words, in
+            the workflow's shards, on {peaks[0].processor}. For jobs that work on shards, it is assumed to keep growing
+            as it did between the two largest texts. Shortlist and coverage hold the distinct words, whose number grows
+            ever more slowly (Heaps' law). Their memory is an upper bound: it is assumed to keep growing as between the
+            two smallest texts, because the larger ones are recombined from the same lines and have too few new words;
+            and twice as fast for coverage, which holds the words of one corpus beside those of all."""),
         paragraph(f"""
-            Hours for all stages: {totals} cores. Before them the archives are fetched, in {fetching:.1f} hours at
-            {MEGABITS} Mbit/s; their {archives / GIGA:.1f} GB come on top of the disk above."""),
+            All stages together take {totals} cores. Before that, fetching the archives takes {fetching:.1f} hours at
+            {MEGABITS} Mbit/s; their {archives / GIGA:.1f} GB come on top of the table's disk."""),
         "## Shards",
         paragraph(f"""
-            A training corpus is cut into shards of about {Shard().pairs:,} pairs (the setting `shard`), by the
-            number of pairs that the registry expects; each is a job of tokenize for either side, of survey and of
-            rate, on one machine or on a cluster. The DAG is known before anything is fetched. A job passes over the
-            lines before its shard without decoding them; nothing is written twice. The selected text is the same
-            for any number of shards."""),
+            A training corpus is cut into shards of about {Shard().pairs:,} pairs (the setting `shard`), by the number
+            of pairs that the registry expects. Tokenizing either side of a shard, cleaning it and scoring its pairs
+            are jobs of their own, on one machine or on a cluster. So all jobs are known before anything is fetched. A
+            job skips the lines before its shard without decoding them, and nothing is written twice. The selected text
+            is the same for any number of shards."""),
         paragraph("""
-            A fault fails its shard with a line that names the corpus, the shard and the line in the corpus; under
-            `--keep-going` all others are done, and the next run does that one alone. A full disk fails the jobs at
-            hand with a line each; their outputs are whole or not there, and the same command goes on when there is
-            room."""),
+            A fault in the text fails its shard, with one message that names the corpus, the shard and the line in the
+            corpus. With `--keep-going` all other shards are done, and the next run does that one alone. A full disk
+            fails the running jobs with one message each; their outputs are whole or missing, and the same command
+            goes on once there is room."""),
     ]
     return "\n\n".join(blocks) + "\n"
 

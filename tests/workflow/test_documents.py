@@ -1,35 +1,75 @@
-"""The Snakemake commands that the documents print are ones that Snakemake takes: each is planned as it stands there."""
+"""The documents keep their promises: commands that run, settings that exist, links that resolve, a short README.
+
+Every Snakemake command that a document prints is planned as it stands there; every printed `python -m nmt STEP` names
+a step and options that its help knows; every printed piece of an experiment file is accepted.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+import yaml
 
+from nmt import papers
+from nmt.__main__ import main
+from nmt.settings.experiment import OF_A_VARIANT, load
+from nmt.settings.extends import PAPER, resolve
 from tests.workflow.tree import ROOT, Tree, jobs
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "Snakefile", "profiles/slurm/profile.yaml", "results/open/README.md"]
-DOCUMENTS += [f"config/{name}.yaml" for name in ("wmt14", "open", "open-third", "open-hansard")]
-# A command stands in a block (indented, or in a remark) or between backticks; a backslash continues it.
-COMMAND = re.compile(r"^(?:    |#   )(snakemake (?:[^\\\n]|\\\n#?)*)|`(snakemake -[^`]*)`", re.MULTILINE)
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/open/README.md")]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS = [*PAGES, ROOT / "Snakefile", *sorted((ROOT / "config").rglob("*.yaml"))]
+DOCUMENTS += sorted((ROOT / "profiles").rglob("*.yaml"))
+README_WORDS = 900
+
+# A command stands in a block (indented, or in a comment) or between backticks; a backslash continues it.
+BLOCK = r"^(?: {4,}|# {3,})"
+SNAKEMAKE = re.compile(BLOCK + r"(snakemake (?:[^\\\n]|\\\n#?)*)|`(snakemake\s[^`]*)`", re.MULTILINE)
+STEP = re.compile(BLOCK + r"\S*(?:python|torchrun)\b.*-m nmt ((?:[^\\\n]|\\\n)*)|`python -m nmt ([^`]*)`", re.MULTILINE)
+MENTIONED = re.compile(r"(?<![\w/-])snakemake (?=[\w-])|-m nmt (?=[\w-])")
 EXPLANATION = re.compile(r" #|  +\S")  # in a block, after the command
+SETTING = re.compile(r"^(?:    [a-z_]+:.*\n(?:(?: {4}.*)?\n)*)+|`([a-z_]+: [^`]+)`", re.MULTILINE)
 NO_PLAN = {"--conda-create-envs-only", "--lint", "--report", "--unlock"}
+PLACEHOLDER = "STEP"
 
 
-def commands(text: str) -> list[list[str]]:
-    """The words of each command in `text` that makes a plan."""
+def printed(text: str, pattern: re.Pattern[str]) -> list[list[str]]:
+    """The words of each command in `text` that matches `pattern`, without the part that the pattern leaves out."""
     found = []
-    for block, inline in COMMAND.findall(text):
+    for block, inline in pattern.findall(text):
         command = inline or EXPLANATION.split(re.sub(r"\\\n[ #]*", "", block))[0]
-        words = shlex.split(command.replace("TARGET", "all"))
-        if not NO_PLAN.intersection(words):
-            found.append(words[1:])
+        found.append(shlex.split(re.sub(r"\s+#?\s*", " ", command).replace("TARGET", "all")))
     return found
 
 
-PRINTED = {document: commands((ROOT / document).read_text()) for document in DOCUMENTS}
+def plannable(text: str) -> list[tuple[str, ...]]:
+    """The words after `snakemake` of each command in `text` that makes a plan."""
+    commands = [tuple(words[1:]) for words in printed(text, SNAKEMAKE)]
+    return [words for words in commands if not NO_PLAN.intersection(words)]
+
+
+def steps(text: str) -> list[tuple[str, ...]]:
+    """The words after `python -m nmt` of each command in `text` that names a step."""
+    commands = [tuple(words) for words in printed(text, STEP)]
+    return [words for words in commands if words[0] not in (PLACEHOLDER, "--help")]
+
+
+def pieces(text: str) -> list[str]:
+    """The pieces of experiment files in `text`, in blocks or between backticks, as YAML."""
+    return [" ".join(found[1].split()) if found[1] else dedent(found[0]) for found in SETTING.finditer(text)]
+
+
+TEXTS = {str(document.relative_to(ROOT)): document.read_text() for document in DOCUMENTS}
+
+
+def of_all(find: object) -> list[tuple[str, ...]]:
+    """The different commands that `find` finds in the documents."""
+    assert callable(find)
+    return sorted({words for text in TEXTS.values() for words in find(text)})
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +79,103 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 def test_commands_are_found_in_every_form() -> None:
     text = "    snakemake -n all    # x\n#   snakemake -j 1 -- \\\n#     y\n`snakemake --lint`, `snakemake -j 2 z`."
-    assert commands(text) == [["-n", "all"], ["-j", "1", "--", "y"], ["-j", "2", "z"]]
-    assert all(PRINTED.values())
+    assert plannable(text) == [("-n", "all"), ("-j", "1", "--", "y"), ("-j", "2", "z")]
+    text = "    python -m nmt score --model DIR a b\n    torchrun -m nmt train ...\n"
+    text += "`python -m nmt status demo`, `python -m nmt STEP`"
+    assert steps(text) == [("score", "--model", "DIR", "a", "b"), ("train", "..."), ("status", "demo")]
 
 
-@pytest.mark.parametrize("words", sorted({tuple(words) for found in PRINTED.values() for words in found}), ids=" ".join)
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_printed_command_is_overlooked(name: str) -> None:
+    found = printed(TEXTS[name], SNAKEMAKE) + printed(TEXTS[name], STEP)
+    assert len(found) == len(MENTIONED.findall(TEXTS[name]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("README.md", "CONTRIBUTING.md", "results/open/README.md", "docs/own-text.md", "docs/how-it-works.md"),
+        *("docs/clusters.md", "docs/demonstration.md", "Snakefile", "profiles/slurm/profile.yaml", "config/open.yaml"),
+        *(f"config/bahdanau2015/{name}.yaml" for name in ("wmt14", "open-third", "open-hansard")),
+    ],
+)
+def test_these_documents_print_commands_that_are_planned(name: str) -> None:
+    assert plannable(TEXTS[name])
+
+
+@pytest.mark.parametrize("words", of_all(plannable), ids=" ".join)
 def test_a_printed_command_is_planned(words: tuple[str, ...], tree: Tree, conda: Path) -> None:
     assert jobs(tree.snakemake("--dry-run", *words, configs=[], path=str(conda / "bin")))
+
+
+@pytest.mark.parametrize("words", of_all(steps), ids=" ".join)
+def test_a_printed_step_knows_its_options(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Options are spelled out as the help has them, so that no abbreviation passes."""
+    step, *rest = words
+    with pytest.raises(SystemExit) as stop:
+        main([step, "--help"])
+    assert stop.value.code == 0
+    known = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capsys.readouterr().out))
+    assert {word for word in rest if word.startswith("--")} <= known
+
+
+GUIDES = [str(page.relative_to(ROOT)) for page in PAGES if page.name != "CHANGELOG.md"]  # which has old names, too
+
+
+@pytest.mark.parametrize("piece", sorted({piece for name in GUIDES for piece in pieces(TEXTS[name])}))
+def test_a_printed_setting_is_accepted(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the paper's experiment; a setting of a variant stands in `defaults`."""
+    monkeypatch.chdir(ROOT)
+    settings = yaml.safe_load(piece)
+    if settings.keys() <= set(OF_A_VARIANT):
+        settings = {"defaults": settings}
+    papers.settings(load(resolve({"extends": PAPER, "experiment": "any", **settings})))
+
+
+def test_settings_are_found_in_both_forms() -> None:
+    text = "x `loss: mean` y\n\n    select: {rule: all}\n\n    corpora:\n      test: [a]\n\nz\n    snakemake -n all\n"
+    assert pieces(text) == ["loss: mean", "select: {rule: all}\n\ncorpora:\n  test: [a]\n\n"]
+    assert len([piece for name in GUIDES for piece in pieces(TEXTS[name])]) > 20
+
+
+def test_the_steps_for_users_are_all_shown() -> None:
+    shown = {words[0] for words in of_all(steps)}
+    assert {"translate", "score", "align", "status", "tensorboard"} <= shown
+
+
+def test_the_readme_is_one_screen() -> None:
+    assert len(TEXTS["README.md"].split()) <= README_WORDS
+
+
+def test_the_readme_states_the_claim_before_the_archives() -> None:
+    text = TEXTS["README.md"]
+    assert text.index("## The claim") < text.index("results/open/figure2.png") < text.index("6.6 GB")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_the_readme_links_every_page() -> None:
+    linked = set(re.findall(r"\]\(([^)#\s]+)", TEXTS["README.md"]))
+    assert {str(page.relative_to(ROOT)) for page in PAGES} - {"README.md"} <= linked
+
+
+def test_table_1_of_the_readme_is_that_of_the_run() -> None:
+    """The README's scores, and those of the page on the run, are what `results/open/table1.csv` says."""
+    lines = (ROOT / "results/open/table1.csv").read_text().splitlines()
+    header, *rows = (line.split(",") for line in lines)
+    scores = {row[0]: (row[header.index("all")], row[header.index("no_unk")]) for row in rows}
+    for name in ("README.md", "results/open/README.md"):
+        shown = re.findall(r"^\| (\S+)[^|]*\| ([\d.]+) \| ([\d.]+) \|", TEXTS[name], re.MULTILINE)
+        assert len(shown) == 6
+        for model, *numbers in shown:
+            label = next(label for label in scores if label.lower().split(" ")[0] == model.lower())
+            assert [f"{float(score):.2f}" for score in scores[label]] == numbers
