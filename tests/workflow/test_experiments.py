@@ -1,4 +1,4 @@
-"""Experiments other than the paper's: one with next to nothing, and one of a second paper that nothing else knows of."""
+"""Experiments other than the paper's: a minimal one, and one of a second paper that nothing else knows of."""
 
 from __future__ import annotations
 
