@@ -1,4 +1,4 @@
-"""The step score: the probabilities of given pairs are those by which the search ranks them."""
+"""The step score: the probability of a given pair is the one by which the search ranks it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def rows(text: str) -> list[tuple[float, int]]:
     return [(float(line.split("\t")[0]), int(line.split("\t")[1])) for line in lines]
 
 
-@pytest.mark.parametrize("window", [1, 4, 1000])
+@pytest.mark.parametrize("size", [1, 4, 1000])
 def test_each_pair_has_its_probability(
-    folder: Path, window: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, size: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Pair by pair, one word after the other as the search sees it, empty sides too."""
-    monkeypatch.setattr(score, "WINDOW", window)
+    """It is the one that the pair has on its own, also where a side is empty."""
+    monkeypatch.setattr(score, "SORTED_TOGETHER", size)
     assert step(folder, "--tokenized") == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -59,7 +59,7 @@ def test_each_pair_has_its_probability(
         assert words == len(target.split()) + 1
 
 
-def test_translations_have_the_scores_that_they_were_found_with(folder: Path) -> None:
+def test_translations_have_the_scores_that_the_search_gave_them(folder: Path) -> None:
     sources = [source for source in SOURCES if source]
     write(folder / "source.txt", *sources)
     flags = ["--source", str(folder / "source.txt"), "--output", str(folder / "target.txt"), "--device", "cpu"]

@@ -1,4 +1,4 @@
-"""The step translate: lines keep their places, whatever is in them, and a user's mistakes get one line."""
+"""The step translate: every line keeps its place, whatever it contains, and a user's mistakes get one line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(path: Path, *lines: str) -> None:
 
 
 def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
-    """Write a random model in which symbol `raised` is more probable than its weights would have it."""
+    """Save a random model in which symbol `raised` is more probable than its weights make it."""
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
         model.readout.b_o[raised] += by
@@ -68,7 +68,7 @@ def translator(folder: Path) -> Translator:
 
 
 def by_hand(folder: Path, words: list[str], **settings: Any) -> list[Found]:
-    """What the one-sentence search finds with a beam of 4."""
+    """The hypotheses of the one-sentence search with a beam of 4."""
     found = translator(folder)
     return reference_search(found.model, found.source.ids(words), 4, **settings)
 
@@ -99,8 +99,8 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
             assert score[1:] == [str(len(one.words) + one.ended), str(int(one.ended))]
             assert record["source"] == [*words, "<eos>"]
             assert record["target"] == [*translation.split(), *["<eos>"] * one.ended]
-            np.testing.assert_allclose(record["weights"], np.stack(one.looks), atol=6e-5)
-    assert len(set(translations)) > 5  # or the order would not show
+            np.testing.assert_allclose(record["weights"], np.stack(one.alignment), atol=6e-5)
+    assert len(set(translations)) > 5  # otherwise a wrong order could not be seen
 
 
 def test_an_unfinished_translation_is_marked(folder: Path) -> None:
@@ -129,7 +129,7 @@ def test_the_unknown_word_reads_unk_unless_forbidden(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("dictionary", [False, True])
-def test_unknown_words_become_the_source_words_they_looked_at(folder: Path, dictionary: bool) -> None:
+def test_unknown_words_become_the_source_words_they_are_aligned_with(folder: Path, dictionary: bool) -> None:
     save(folder, raised=[0, UNK])
     said = {"s4": "four", "s9": "ni ne", "strange": "étrange"} if dictionary else {}
     write(folder / "words.tsv", *(f"{word}\t{translation}" for word, translation in said.items()), "s4\tother")
@@ -143,7 +143,7 @@ def test_unknown_words_become_the_source_words_they_looked_at(folder: Path, dict
             expected = translator(folder).target.words(one.words)
             for place, word in enumerate(one.words):
                 if word == UNK:
-                    source = words[int(one.looks[place][:-1].argmax())]
+                    source = words[int(one.alignment[place][:-1].argmax())]
                     expected[place] = said.get(source, source)
                     replaced.append(expected[place])
             assert translations[2 * number + rank] == " ".join(expected)
@@ -161,7 +161,7 @@ def test_only_known_leaves_the_other_lines_out(folder: Path) -> None:
 def test_running_text_in_and_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """From standard input to standard output, with what comes in text: entities, CRLF, separators, no last newline."""
+    """From standard input to standard output, with entities, CRLF, separators and no newline at the end."""
     save(folder, raised=[0, 2, 3, 4])
     words = ["l&apos;", "&quot;", "été", ",", "&amp;", "(", ")", ".", "c&apos;", "est", "!"]
     Shortlist(("<eos>", "<unk>", *words), (1,) * TARGET_SYMBOLS).write(folder / "model/target.tsv")
