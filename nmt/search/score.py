@@ -36,11 +36,11 @@ def run(arguments: argparse.Namespace) -> None:
     check_outputs(arguments.output)
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.system.device import prepare
-    from nmt.trained import load_translator
+    from nmt.trained import load_trained
     from nmt.training.likelihood import sentence_nll
 
     device = prepare(arguments)
-    trained = load_translator(arguments.model, device)
+    trained = load_trained(arguments.model, device)
     sources, targets = read_word_pairs(arguments, trained.languages)
     source_ids = [trained.source.ids(words) for words in sources]
     target_ids = [trained.target.ids(words) for words in targets]

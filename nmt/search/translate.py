@@ -16,7 +16,7 @@ from nmt.system.progress import SILENT_SECONDS, Progress
 
 if TYPE_CHECKING:
     from nmt.search.beam import Hypothesis
-    from nmt.trained import Translator
+    from nmt.trained import TrainedModel
 
 LONGEST = 1000  # words of a source line that are translated
 
@@ -35,7 +35,7 @@ examples:
 
 
 def read_sources(
-    path: str | None, reference: str | None, trained: Translator, languages: tuple[str | None, str | None]
+    path: str | None, reference: str | None, trained: TrainedModel, languages: tuple[str | None, str | None]
 ) -> list[list[str]]:
     """The words of every line of `path` or standard input; no words for a line that is not to be translated.
 
@@ -146,11 +146,11 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.search.beam import BeamSettings, search_all
     from nmt.search.replace import read_dictionary, replace_unknown
     from nmt.system.device import prepare
-    from nmt.trained import load_translator
+    from nmt.trained import load_trained
 
     _check(arguments)
     device = prepare(arguments)
-    trained = load_translator(arguments.model, device)
+    trained = load_trained(arguments.model, device)
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")

@@ -17,7 +17,7 @@ from nmt.training.batches import pad
 from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
 from tests.search.reference import Found, reference_search
 
-kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
 def sources(count: int, seed: int = 0) -> list[list[int]]:
@@ -52,10 +52,10 @@ def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
 @pytest.mark.parametrize("width", [1, 3, 12])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_all_sentences_at_once_as_one_by_one(
-    context: str, order: str, rank: int | None, width: int, normalize: bool
+    attention: str, order: str, rank: int | None, width: int, normalize: bool
 ) -> None:
     """Every hypothesis with its alignment, of a batch of sentences of 1 to 8 words."""
-    model = ending(tiny_model(context=context, decoder_order=order, output_rank=rank))
+    model = ending(tiny_model(attention=attention, decoder_order=order, output_rank=rank))
     finished = 0
     for forbid_unk in (False, True):
         settings = BeamSettings(width, forbid_unk=forbid_unk, normalize=normalize, n_best=width, alignments=True)

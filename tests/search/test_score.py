@@ -11,7 +11,7 @@ import torch
 from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import score
-from nmt.trained import load_translator
+from nmt.trained import load_trained
 from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_translator, tiny_model
 
@@ -51,10 +51,10 @@ def test_each_pair_has_its_probability(
     assert step(folder, "--tokenized") == 0
     out, err = capsys.readouterr()
     assert err == ""
-    translator = load_translator(folder / "model", torch.device("cpu"))
+    trained = load_trained(folder / "model", torch.device("cpu"))
     for source, target, (found, words) in zip(SOURCES, TARGETS, rows(out), strict=True):
-        ids = [translator.source.ids(source.split())], [translator.target.ids(target.split())]
-        (loss,) = sentence_nll(translator.model, *ids, torch.device("cpu"))
+        ids = [trained.source.ids(source.split())], [trained.target.ids(target.split())]
+        (loss,) = sentence_nll(trained.model, *ids, torch.device("cpu"))
         assert found == pytest.approx(-loss, abs=2e-6)
         assert words == len(target.split()) + 1
 

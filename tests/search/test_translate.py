@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import translate
-from nmt.trained import Translator, load_translator
+from nmt.trained import TrainedModel, load_trained
 from tests.model.models import TARGET_SYMBOLS, save_translator, tiny_model
 from tests.search.reference import Found, reference_search
 
@@ -63,13 +64,13 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines_of(folder / "out/alignments.jsonl")]
 
 
-def translator(folder: Path) -> Translator:
-    return load_translator(folder / "model", torch.device("cpu"))
+def trained(folder: Path) -> TrainedModel:
+    return load_trained(folder / "model", torch.device("cpu"))
 
 
 def by_hand(folder: Path, words: list[str], **settings: Any) -> list[Found]:
     """The hypotheses of the one-sentence search with a beam of 4."""
-    found = translator(folder)
+    found = trained(folder)
     return reference_search(found.model, found.source.ids(words), 4, **settings)
 
 
@@ -83,7 +84,7 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
     alignments = {(record["line"], record["rank"]): record for record in records(folder)}
     assert scores[0] == "log_probability\twords\tended"
     assert len(translations) == len(scores) - 1 == 4 * len(LINES)
-    target = translator(folder).target
+    target = trained(folder).target
     for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]
         expected = by_hand(folder, words, **options) if words else []
@@ -115,7 +116,7 @@ def test_an_unfinished_translation_is_marked(folder: Path) -> None:
 
 
 def test_a_fixed_context_has_no_alignment(folder: Path) -> None:
-    save(folder, context="fixed")
+    save(folder, attention="fixed")
     assert step(folder) == 0
     assert all(record["weights"] is None for record in records(folder))
 
@@ -140,7 +141,7 @@ def test_unknown_words_become_the_source_words_they_are_aligned_with(folder: Pat
     for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]
         for rank, one in enumerate(by_hand(folder, words)[:2] if words else []):
-            expected = translator(folder).target.words(one.words)
+            expected = trained(folder).target.words(one.words)
             for place, word in enumerate(one.words):
                 if word == UNK:
                     source = words[int(one.alignment[place][:-1].argmax())]
@@ -180,7 +181,7 @@ def test_running_text_in_and_out(
     assert tokenize(lines[4].lstrip("\ufeff")) == "café x ."
     for line, translation in zip(lines, translations, strict=True):
         tokens = tokenize(line.lstrip("\ufeff")).split()
-        best = translator(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
+        best = trained(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
         assert translation == detokenize(" ".join(best))
     assert '"' in out.decode()
 
@@ -221,7 +222,7 @@ def test_a_line_of_a_hundred_thousand_words_is_cut(
         (lambda folder: (folder / "source.txt").unlink(), "source.txt"),
         (lambda folder: (folder / "source.txt").write_bytes(b"s2\ns3 \xff\n"), "line 2 is not UTF-8"),
         (lambda folder: (folder / "source.txt").write_bytes(b""), "source.txt: empty"),
-        (lambda folder: save(folder, raised=slice(None), initialization_scale=1e39), "model.safetensors"),
+        (lambda folder: save(folder, raised=slice(None), by=math.inf), "model.safetensors"),
     ],
     ids=["no model", "no shortlist", "no source", "not UTF-8", "empty", "diverged"],
 )
@@ -257,7 +258,7 @@ def test_a_mistaken_option_is_said_in_one_line(
 
 
 def test_a_fixed_context_can_replace_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(folder, context="fixed")
+    save(folder, attention="fixed")
     assert_refused(folder, capsys, "its context is fixed", "--replace-unk")
 
 
