@@ -1,6 +1,6 @@
-# make demo: the whole experiment at the size of a laptop.  make test, make lint: the checks.
-# make bench, make bench-data, make bench-peers: how fast models, data stages and other systems' models are.
-# Each first makes the environment, in .venv and only once.
+# make demo: the whole experiment at a size for a laptop.  make test, make lint: the checks.
+# make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
+# The first of them creates the environment in .venv, with the command nmt.
 
 PYTHON ?= python3
 CORES ?= $(shell nproc)
@@ -12,7 +12,7 @@ DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
 .PHONY: demo test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
-# Without a GPU `gpu` counts nothing, so as many models are trained at once as there are cores.
+# Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
 demo: .venv/made
 	@$(DEMO) --resources gpu=$(CORES) network=1
 	@$(MAKE) --no-print-directory results/demo/report.html
@@ -27,20 +27,20 @@ demo: .venv/made
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
 
-# Training and decoding beside a plain version of the same model, and where the time goes: results/bench.
+# Training and decoding compared with a plain version of the same model, and a profile of an update: results/bench.
 bench: .venv/made
 	@python -m bench.train
 	@python -m bench.decode
 	@python -m bench.processes
 	@python -m bench.profile
 
-# The data stages on 0.25, 1 and 4 million pairs, their memory on as many as WMT'14 has: data.csv and memory.csv of
-# results/bench, docs/scale.md. A quarter of an hour on a quiet machine, 6 GB of disk.
+# The data stages on 0.25, 1 and 4 million pairs, and their memory on as many pairs as WMT'14 has: data.csv and memory.csv
+# in results/bench, explained in docs/scale.md. Takes a quarter of an hour on an idle machine, and 6 GB of disk.
 bench-data: .venv/made
 	@python -m bench.memory
 	@python -m bench.data
 
-# JoeyNMT and OpenNMT-py, in an environment of their own, beside ours: results/bench/peers.csv.
+# JoeyNMT and OpenNMT-py, in an environment of their own, compared with ours: results/bench/peers.csv.
 bench-peers: .venv/made .venv-peers/made
 	@python -m bench.peers
 
@@ -58,6 +58,7 @@ lint: .venv/made
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --requirement requirements.txt
+	.venv/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 .venv-peers/made: bench/peers.txt requirements.txt

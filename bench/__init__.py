@@ -1,1 +1,1 @@
-"""Measurements of speed: ours beside a plain version of the same equations."""
+"""Benchmarks: the speed of this project beside a plain version of the same equations."""

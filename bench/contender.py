@@ -1,8 +1,9 @@
 """JoeyNMT and OpenNMT-py as contenders, in an environment of their own: bench/peers.txt.
 
-Both are called as they are, at the paper's layer sizes as far as they go: one bidirectional layer of gated recurrent
-units, attention of one hidden layer, input feeding. JoeyNMT's encoder has 1000 units in each direction, OpenNMT-py's
-500, for it wants as many in both as in the decoder. What they import for other purposes is replaced by empty modules.
+Both run unchanged, as close to the paper's model as they allow: one bidirectional layer of gated recurrent units,
+attention with one hidden layer, input feeding. JoeyNMT's encoder has 1000 units in each direction. OpenNMT-py's has
+500, because both directions together must have as many units as the decoder. Libraries that they import for other
+purposes are replaced by empty modules.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ UNRELATED = (
 
 
 class Empty(ModuleType):
-    """A module that has a class of any name."""
+    """A module in which every name is an empty class."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -41,7 +42,7 @@ class Empty(ModuleType):
 
 
 class Symbols:
-    """A vocabulary for OpenNMT-py's translator, which looks its special symbols up."""
+    """A vocabulary for OpenNMT-py's translator, which only looks up its special symbols."""
 
     def __len__(self) -> int:
         return SYMBOLS
@@ -51,14 +52,14 @@ class Symbols:
 
 
 def made_up(sentences: int) -> Tensor:
-    """Sentences (B, LENGTH) of words drawn uniformly (the work does not depend on them), EOS counted."""
+    """Random sentences (B, LENGTH), EOS counted; the time does not depend on the words."""
     ids = torch.randint(len(SPECIALS), SYMBOLS, (sentences, LENGTH), generator=torch.Generator().manual_seed(1))
     ids[:, -1] = EOS
     return ids
 
 
 def randomized(model: nn.Module) -> nn.Module:
-    """`model` with random weights."""
+    """Give `model` random weights."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.01)
@@ -66,7 +67,7 @@ def randomized(model: nn.Module) -> nn.Module:
 
 
 def joeynmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
-    """The model, its cost of a batch, and the beam search of a batch, which gives the words written."""
+    """The model, a function for the cost of a batch, and one that translates a batch and counts the words."""
     from joeynmt.batch import Batch
     from joeynmt.model import build_model
     from joeynmt.search import search
@@ -97,7 +98,7 @@ def joeynmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Cal
 
 
 def opennmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
-    """The model, its cost of a batch, and the beam search of a batch, which gives the words written."""
+    """The model, a function for the cost of a batch, and one that translates a batch and counts the words."""
     from onmt.decoders import InputFeedRNNDecoder
     from onmt.encoders import RNNEncoder
     from onmt.models import NMTModel
@@ -138,7 +139,7 @@ def opennmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Cal
 
 
 def prepare(implementation: str, task: str, batch: int, beam: int) -> Callable[[], Figures]:
-    """One turn of this implementation: seconds an update, or sentences translated a second."""
+    """A function that measures this implementation once: seconds an update, or sentences translated a second."""
     keep_memory()
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore")

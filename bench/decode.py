@@ -1,6 +1,6 @@
-"""How many sentences a second beam search translates with the paper's RNNsearch, beside a plain version of it.
+"""Measure how many sentences a second beam search translates with the paper's RNNsearch, beside a plain version.
 
-Sources and translations have 20 words, EOS counted, of a model with random weights.
+Sources and translations have 20 words, EOS counted; the models have random weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IMPLEMENTATIONS = ("eager", f"eager{HEAP_KEPT}", "ours")
 
 
 def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], Figures]:
-    """One turn of this implementation: sentences a second."""
+    """A function that measures this implementation once: sentences a second."""
     device = torch.device(device_name)
     if implementation != "eager":
         keep_memory()
@@ -40,7 +40,7 @@ def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], F
         for parameter in model.parameters():
             parameter.normal_(std=0.01)
         if isinstance(model, Network):
-            model.readout.b_o[EOS] = 100  # every translation ends as soon as it may
+            model.readout.b_o[EOS] = 100  # every translation ends as soon as it is allowed to
     ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
 
     def translate() -> None:

@@ -1,7 +1,7 @@
-"""RNNsearch as one would first write it in PyTorch from Appendix A: the baseline that speed is measured against.
+"""RNNsearch written in plain PyTorch from Appendix A: the baseline with which speed is compared.
 
-It wastes nothing on purpose: gates are stacked, the inputs' projections and the readout are made for all words at
-once, U_a h_j once a sentence. All else is left to autograd, `torch.optim.Adadelta` and `clip_grad_norm_`.
+It avoids obvious waste: gates are stacked, the projections of the inputs and the readout are computed for all words at
+once, and U_a h_j once a sentence. The rest is left to autograd, `torch.optim.Adadelta` and `clip_grad_norm_`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from torch.nn import functional
 
 
 class Gated(nn.Module):
-    """A gated hidden unit; what the inputs add (B, 3n) comes from outside, in the order candidate, update, reset."""
+    """A gated hidden unit; the caller projects the inputs (B, 3n), in the order candidate, update, reset."""
 
     def __init__(self, inputs: int, hidden: int) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Gated(nn.Module):
 
 
 class Eager(nn.Module):
-    """RNNsearch with the layer sizes of `nmt.settings.variant.Variant`, in the original code's order of steps."""
+    """RNNsearch with the default layer sizes of `nmt.settings.variant`, in the original code's order of steps."""
 
     def __init__(self, symbols: int, m: int = 620, n: int = 1000, alignment: int = 1000, maxout: int = 500) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Eager(nn.Module):
         self.W_o = nn.Linear(maxout, symbols)
 
     def encode(self, source: Tensor, mask: Tensor) -> Tensor:
-        """Annotations (B, Tx, 2n) of `source` (B, Tx) with its mask."""
+        """The annotations h_j (B, Tx, 2n) of `source` (B, Tx); `mask` (B, Tx) is False on padding."""
         embedded = self.source(source)
         directions = []
         for unit, order in ((self.forwards, range(source.shape[1])), (self.backwards, range(source.shape[1])[::-1])):
@@ -59,22 +59,22 @@ class Eager(nn.Module):
         return torch.cat(directions, dim=-1)
 
     def first(self, annotations: Tensor) -> Tensor:
-        """s_0 (B, n)."""
+        """The initial state s_0 (B, n)."""
         return torch.tanh(self.start(annotations[:, 0, annotations.shape[-1] // 2 :]))
 
-    def look(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-        """c_i (B, 2n)."""
+    def attend(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+        """The context c_i (B, 2n) for the previous state (B, n); `keys` (B, Tx, n') are U_a h_j."""
         energy = self.v_a(torch.tanh(self.W_a(state).unsqueeze(1) + keys)).squeeze(-1)
         alignment = energy.masked_fill(~mask, -torch.inf).softmax(dim=-1)
         return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1)
 
     def logits(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """Of the next word, (..., K)."""
+        """The logits (..., K) of the next word."""
         summed = self.U_o(state) + self.V_o(previous) + self.C_o(context)
         return self.W_o(summed.unflatten(-1, (-1, 2)).amax(dim=-1))
 
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
-        """The sum of -log p(y | x)."""
+        """The sum of -log p(y | x) over the batch."""
         annotations = self.encode(source, source_mask)
         keys = self.U_a(annotations)
         words = self.target(target)
@@ -82,7 +82,7 @@ class Eager(nn.Module):
         state = self.first(annotations)
         states, contexts = [], []
         for i in range(target.shape[1]):
-            context = self.look(state, annotations, keys, source_mask)
+            context = self.attend(state, annotations, keys, source_mask)
             states.append(state)
             contexts.append(context)
             state = self.unit(inputs[:, i] + self.C(context), state)
@@ -93,7 +93,7 @@ class Eager(nn.Module):
 
     @torch.no_grad()
     def beam(self, source: Tensor, mask: Tensor, width: int, steps: int) -> Tensor:
-        """The words (B, steps, width) of a beam search of so many steps, every row with the annotations it looks at."""
+        """The words (B, steps, width) of a beam search; each of its rows has a copy of the annotations."""
         annotations = self.encode(source, mask)
         state = self.first(annotations).repeat_interleave(width, dim=0)
         keys = self.U_a(annotations).repeat_interleave(width, dim=0)
@@ -104,7 +104,7 @@ class Eager(nn.Module):
         first = width * torch.arange(len(source), device=source.device).unsqueeze(1)
         chosen = []
         for _ in range(steps):
-            context = self.look(state, annotations, keys, mask)
+            context = self.attend(state, annotations, keys, mask)
             added = self.logits(state, previous, context).log_softmax(dim=-1).view(len(source), width, -1)
             totals = (scores.unsqueeze(-1) + added).flatten(1)
             scores, places = totals.topk(width, dim=1)

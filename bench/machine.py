@@ -1,4 +1,4 @@
-"""What the machine can do: its name, and the rate of its matrix products, by which an update is judged."""
+"""The machine: its name, and the rate of its matrix products, with which an update is compared."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import torch
 
-HEAP_KEPT = ", heap kept"  # the end of a contender's name: it keeps freed memory, as ours does (`keep_memory`)
+HEAP_KEPT = ", heap kept"  # ends the name of a contender that keeps freed memory, as ours does (`keep_memory`)
 
 
 def name(device: torch.device) -> str:
-    """The GPU's name, or the CPU's with its threads."""
+    """The name of the GPU, or that of the CPU and the number of threads."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     information = Path("/proc/cpuinfo")
@@ -22,14 +22,14 @@ def name(device: torch.device) -> str:
 
 
 def now(device: torch.device) -> float:
-    """Seconds, once the device has done all that it was given."""
+    """The time in seconds, once the device has finished all its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     return time.perf_counter()
 
 
 def product_rate(device: torch.device, dtype: torch.dtype, size: int = 2048, repeats: int = 20) -> float:
-    """FLOP/s of a product of two square matrices, the best of `repeats`: what the machine can do when left alone."""
+    """FLOP/s of a product of two square matrices: the best of `repeats`, which other processes disturb least."""
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     a @ b
     seconds = []
@@ -41,13 +41,15 @@ def product_rate(device: torch.device, dtype: torch.dtype, size: int = 2048, rep
 
 
 def products_of_update(symbols: int, batch: int, source: float, target: float) -> float:
-    """FLOP of the matrix products of an update of the paper's RNNsearch on sentences of so many words, EOS counted.
+    """FLOP of the matrix products of one update of the paper's RNNsearch.
 
-    Forward once, backward twice: by the inputs and by the weights. Attention's products with single vectors count, too.
+    `source` and `target` are the mean lengths of the sentences in words, EOS counted. The backward pass takes two
+    products for each one of the forward pass: for the gradients of the inputs and of the weights. The products of
+    attention with single vectors count, too.
     """
     m, n, alignment, maxout = 620, 1000, 1000, 500
     gated = 3 * n * (m + n)
     read = 2 * gated + 2 * n * (3 * n + alignment + 2 * maxout)
-    look = source * (alignment + 3 * n + 2 * maxout)
+    attend = source * (alignment + 3 * n + 2 * maxout)
     write = gated + n * alignment + 2 * maxout * (n + m) + maxout * symbols
-    return 3 * 2 * batch * (source * read + target * (look + write))
+    return 3 * 2 * batch * (source * read + target * (attend + write))

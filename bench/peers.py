@@ -1,7 +1,7 @@
-"""What an update and beam search cost JoeyNMT and OpenNMT-py, beside ours, on the CPU in float32.
+"""Measure an update and beam search in JoeyNMT, OpenNMT-py and this project, on the CPU in float32.
 
-All have the paper's layer sizes and sentences of 20 words, EOS counted: an update is of 80 pairs, 16 sentences are
-translated at once with a beam of 12.
+All have the paper's layer sizes and sentences of 20 words, EOS counted. An update takes 80 pairs; beam search
+translates 16 sentences at a time with a beam of 12.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ WARM_UP = {"train": 4, "decode": 2}
 
 
 def versions() -> list[str]:
-    """Of ours, by pyproject.toml, and of the peers, by their pins."""
+    """The version of this project, from pyproject.toml, and those of the peers, from their pins."""
     ours = tomllib.loads(Path("pyproject.toml").read_text())["project"]["version"]
     pins = dict(line.lower().split("==") for line in PINS.read_text().split("\n") if "==" in line)
     return [ours, *(pins[peer.lower()] for peer in PEERS)]
 
 
 def commands(task: str, python: str) -> list[list[str]]:
-    """What runs ours, as `bench.train` and `bench.decode` measure it, and the peers, by the interpreter `python`."""
+    """The commands that run our contender, that of `bench.train` or `bench.decode`, and the peers with `python`."""
     job: dict[str, object] = {"implementation": OURS, "device_name": "cpu"}
     if task == "train":
         ours = command("bench.train", {**job, "precision": "float32", "lengths": LENGTHS, "data": None})
@@ -48,7 +48,7 @@ def commands(task: str, python: str) -> list[list[str]]:
 
 
 def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
-    """A row for each implementation; ratio_to_ours is of speeds."""
+    """A row for each implementation; ratio_to_ours compares speeds."""
     results = medians_of(commands(task, python), rounds, WARM_UP[task])
     speeds = [figures.get("sentences_per_second") or 1 / figures["seconds"] for figures in results]
     return pd.DataFrame(
@@ -68,7 +68,9 @@ def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
 def main() -> None:
     parser = make_parser("peers", __doc__, rounds=7)
     parser.add_argument(
-        "--python", default=".venv-peers/bin/python", help="the interpreter of the peers' environment (%(default)s)"
+        "--python",
+        default=".venv-peers/bin/python",
+        help="interpreter of the peers' environment (default: %(default)s)",
     )
     arguments = parser.parse_args()
     if not Path(arguments.python).exists():

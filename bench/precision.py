@@ -1,6 +1,7 @@
-"""Does a training with bfloat16 products go as one in float32? Two trainings on real text that differ in nothing else.
+"""Compare training with bfloat16 products to training in float32: two models on real text that differ in nothing else.
 
-Writes the cost in nats a sentence of every 50 updates, the development set's where it is scored, and draws both.
+Writes and draws the training cost of every 50 updates and the development cost wherever it is scored, in nats a
+sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LEARNING = {"initialization_scale": 0.1, "attention_scale": 0.1, "optimizer": "a
 
 
 def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFrame:
-    """The metrics of a training on the experiment whose data are in `data`, with the sizes of config/open.yaml."""
+    """Train on the data of the experiment in `data`, with the layer sizes of config/open.yaml; return the metrics."""
     variant = Variant(name=precision, label=precision, precision=precision, updates=updates, **SIZES, **LEARNING)
     shortlists = sorted((data / "shortlist").glob("*.tsv"))
     languages = [path.stem for path in shortlists]
@@ -40,7 +41,7 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
 
 
 def draw(table: pd.DataFrame, outputs: list[str]) -> None:
-    """Both courses over the updates."""
+    """Draw the costs of both models over the updates."""
     with style():
         figure, axes = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
         for precision, line in zip(PRECISIONS, ("-", "--"), strict=True):
@@ -57,10 +58,14 @@ def draw(table: pd.DataFrame, outputs: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.precision", description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("data/open"), help="an experiment's data (%(default)s)")
-    parser.add_argument("--updates", type=int, default=1000, help="of each training (1000)")
-    parser.add_argument("--threads", type=int, default=2, help="CPU threads (2)")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/precision.csv"), help="CSV (%(default)s)")
+    parser.add_argument(
+        "--data", type=Path, default=Path("data/open"), help="data folder of an experiment (default: %(default)s)"
+    )
+    parser.add_argument("--updates", type=int, default=1000, help="updates of each model (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/bench/precision.csv"), help="CSV file (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     table = pd.concat(
         [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]

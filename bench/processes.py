@@ -1,6 +1,6 @@
-"""Do two processes on one core each train as fast as one process on two cores? Twice the batch, gradients added up.
+"""Compare one process on two cores with two processes on one core each, which share a batch of twice the size.
 
-Writes target words a second of the paper's RNNsearch, in float32.
+Writes the target words that an update of the paper's RNNsearch takes in a second, in float32.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS = 20
 
 
 def updater(processes: Processes) -> Update:
-    """What updates the paper's RNNsearch."""
+    """The update of the paper's RNNsearch."""
     variant = Variant(name="bench")
     model = Network(variant, SYMBOLS, SYMBOLS)
     initialize(model, seed=1)
@@ -41,7 +41,7 @@ def updater(processes: Processes) -> Update:
 
 
 def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.connection.Connection) -> None:
-    """One process of several: an update for every message, until there are no more."""
+    """Run one of several processes: make an update for every message until the connection closes."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     os.sched_setaffinity(0, {core})
     torch.set_num_threads(1)
@@ -57,7 +57,7 @@ def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.con
 
 
 def prepare(processes: int) -> Callable[[], Figures]:
-    """One turn of so many processes: target words a second."""
+    """A function that measures an update of `processes` processes once: target words a second."""
     words = processes * BATCH * WORDS
     if processes == 1:
         keep_memory()

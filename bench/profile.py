@@ -1,7 +1,7 @@
-"""Where an update of the paper's RNNsearch spends its time on a CPU: matrix products, and what lies between them.
+"""Measure where an update of the paper's RNNsearch spends its time on a CPU: matrix products and all other operators.
 
-Writes seconds an update, 20 + 20 words, and their share of it, by the profiler's own time of each of PyTorch's
-operators. The products are what no better arrangement of an update could take away.
+Writes the seconds of each part and its share of an update on sentences of 20 words, from the time that PyTorch's
+profiler attributes to each operator itself. The matrix products are a lower limit: no implementation can avoid them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OPTIMIZER, REST = "optimizer", "other elementwise operators"
 
 
 def measure(precision: str, updates: int) -> pd.DataFrame:
-    """The parts of an update, on the average over so many."""
+    """The parts of an update, averaged over `updates`."""
     device = torch.device("cpu")
     variant = Variant(name="bench", precision=precision)
     model = Network(variant, SYMBOLS, SYMBOLS)

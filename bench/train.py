@@ -1,7 +1,7 @@
-"""What an update of the paper's RNNsearch costs, beside a plain version of the same equations.
+"""Measure an update of the paper's RNNsearch, beside a plain version of the same equations.
 
-Writes seconds an update and their parts, target words a second, the ratio to the plain version's speed, the share of
-the time that the paper's matrix products alone would take at the machine's rate, and peak memory; and that rate.
+Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
+of the time that the matrix products alone would take at the machine's rate, and peak memory. machine.csv has that rate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WARM_UP = 2
 
 
 def made_up(source_words: int, target_words: int) -> Batch:
-    """A batch of sentences of these lengths, EOS counted, whose words follow Zipf's law as those of a text do."""
+    """A batch of random sentences of these lengths, EOS counted; word frequencies follow Zipf's law."""
     generator = torch.Generator().manual_seed(1)
     frequency = 1.0 / torch.arange(1, SYMBOLS, dtype=torch.float64)
     sides = []
@@ -53,7 +53,7 @@ def made_up(source_words: int, target_words: int) -> Batch:
 
 
 def batches_for(lengths: tuple[int, int] | None, data: str | None) -> list[Batch]:
-    """One made-up batch of these lengths, or a window of batches of a binarized text."""
+    """One random batch of these lengths, or 20 batches of a binarized text where `lengths` is None."""
     if lengths is not None:
         return [made_up(*lengths)]
     assert data is not None
@@ -64,7 +64,7 @@ def batches_for(lengths: tuple[int, int] | None, data: str | None) -> list[Batch
 def prepare(
     implementation: str, precision: str, device_name: str, lengths: tuple[int, int] | None, data: str | None
 ) -> Callable[[], Figures]:
-    """One turn of this implementation: seconds an update, and of its parts where they can be told apart."""
+    """A function that measures this implementation once: seconds an update, and of its parts on a CPU."""
     device = torch.device(device_name)
     if implementation == "ours" or implementation.endswith(HEAP_KEPT):
         keep_memory()
@@ -95,7 +95,7 @@ def prepare(
             optimizer.step()
 
     def in_parts() -> Figures:
-        differentiate(cost(next(batches)))  # one that is not measured fills the caches, as in a training
+        differentiate(cost(next(batches)))  # an update that is not measured fills the caches, as in training
         step()
         marks = [time.perf_counter()]
         loss = cost(next(batches))
@@ -125,7 +125,7 @@ def prepare(
 
 
 def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | None, rounds: int) -> pd.DataFrame:
-    """The rows of one pair of lengths, or of the text in `data`."""
+    """The rows for one pair of lengths, or for the text in `data` where `lengths` is None."""
     jobs = [
         {"implementation": one, "precision": precision, "device_name": device.type, "lengths": lengths, "data": data}
         for one, precision in IMPLEMENTATIONS
@@ -148,7 +148,7 @@ def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | N
                 **{part: figures.get(part) for part in ("seconds", "forward", "backward", "optimizer")},
                 "target_words_per_second": target / figures["seconds"],
                 "ratio_to_eager": results[0]["seconds"] / figures["seconds"],
-                "floor_fraction": products / figures["seconds"],  # still to be divided by the products' rate
+                "floor_fraction": products / figures["seconds"],  # FLOP/s; `main` divides them by the machine's rate
                 "peak_mb": figures["peak_mb"],
             }
         )
@@ -158,7 +158,7 @@ def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | N
 def main() -> None:
     parser = make_parser("train", __doc__, rounds=5)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
-    parser.add_argument("--data", metavar="FOLDER", help="a binarized text whose batches are measured, too")
+    parser.add_argument("--data", metavar="FOLDER", help="also measure batches of this binarized text")
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
     lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]

@@ -1,6 +1,6 @@
-"""Fair turns: each contender in a process of its own, one measurement at a time, in an order that rotates.
+"""Fair comparison: contenders run in processes of their own and are measured one at a time, in rotating order.
 
-A process apart keeps memory apart; turns let a change of the machine's speed meet all contenders alike.
+Separate processes have separate memory. Taking turns spreads a change in the machine's speed over all contenders.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Figures = dict[str, float]
 
 
 def serve(module: str, job: str) -> None:
-    """Be a contender: the module's `prepare(**job)` gives a measurement; make it for every line of standard input."""
+    """Run as a contender: make the measurement that the module's `prepare(**job)` returns, once for each input line."""
     measure: Callable[[], Figures] = importlib.import_module(module).prepare(**json.loads(job))
     print("ready", flush=True)
     for _ in sys.stdin:
@@ -27,17 +27,17 @@ def serve(module: str, job: str) -> None:
 
 
 def command(module: str, job: dict[str, object], python: str = sys.executable) -> list[str]:
-    """What runs a contender, `serve(module, job)`, by this interpreter or by that of another environment."""
+    """The command that runs `serve(module, job)` with this interpreter or with that of another environment."""
     return [python, "-m", "bench.turns", module, json.dumps(job)]
 
 
 def medians(module: str, jobs: Sequence[dict[str, object]], rounds: int, warm_up: int) -> list[Figures]:
-    """The median figures of every job of one module, over `rounds` after `warm_up`."""
+    """The median figures of each job of one module over `rounds` turns, after `warm_up` turns that do not count."""
     return medians_of([command(module, job) for job in jobs], rounds, warm_up)
 
 
 def medians_of(commands: Sequence[list[str]], rounds: int, warm_up: int) -> list[Figures]:
-    """The median figures of every contender, over `rounds` after `warm_up`."""
+    """The median figures of each contender over `rounds` turns, after `warm_up` turns that do not count."""
     with ExitStack() as stack:
         contenders = []
         for words in commands:

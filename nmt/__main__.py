@@ -1,82 +1,79 @@
-"""`python -m nmt STEP ...`: one step of the reproduction."""
+"""The command line: `nmt STEP ...`, or `python -m nmt STEP ...`, runs one step."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import os
+import shutil
 import sys
+import textwrap
 
+from nmt import commands
 from nmt.system.files import DISK_FULL, UserError
 from nmt.system.orphans import end_with_run
 from nmt.system.stop import STOPPED, StoppedError
 
-STEPS = {
-    "mirror": "nmt.toy.mirror",
-    "fetch": "nmt.corpora.fetch",
-    "verify": "nmt.corpora.verify",
-    "extract": "nmt.corpora.extract",
-    "tokenize": "nmt.corpora.tokenize",
-    "lmplz": "nmt.corpora.lmplz",
-    "clean": "nmt.corpora.clean",
-    "train_lm": "nmt.corpora.train_lm",
-    "score_pairs": "nmt.corpora.score_pairs",
-    "select": "nmt.corpora.select",
-    "shortlist": "nmt.corpora.shortlist",
-    "binarize": "nmt.corpora.binarize",
-    "train": "nmt.training.train",
-    "nll": "nmt.training.nll",
-    "translate": "nmt.search.translate",
-    "score": "nmt.search.score",
-    "thot_word_align": "nmt.phrase_based.thot.thot_word_align",
-    "thot_symmetrize": "nmt.phrase_based.thot.thot_symmetrize",
-    "thot_phrase_table": "nmt.phrase_based.thot.thot_phrase_table",
-    "thot_language_model": "nmt.phrase_based.thot.thot_language_model",
-    "thot_tune": "nmt.phrase_based.thot.thot_tune",
-    "thot_translate": "nmt.phrase_based.thot.thot_translate",
-    "moses_align": "nmt.phrase_based.moses.moses_align",
-    "moses_language_model": "nmt.phrase_based.moses.moses_language_model",
-    "moses_phrases": "nmt.phrase_based.moses.moses_phrases",
-    "moses_tune": "nmt.phrase_based.moses.moses_tune",
-    "moses_translate": "nmt.phrase_based.moses.moses_translate",
-    "evaluate": "nmt.evaluation.evaluate",
-    "selection_table": "nmt.report.selection_table",
-    "coverage": "nmt.evaluation.coverage",
-    "evidence": "nmt.evaluation.evidence",
-    "ratings": "nmt.report.ratings",
-    "table1": "nmt.papers.bahdanau2015.table1",
-    "significance": "nmt.evaluation.significance",
-    "table2": "nmt.papers.bahdanau2015.table2",
-    "table3": "nmt.papers.bahdanau2015.table3",
-    "lengths": "nmt.evaluation.lengths",
-    "samples": "nmt.papers.bahdanau2015.samples",
-    "figure1": "nmt.papers.bahdanau2015.figure1",
-    "figure2": "nmt.papers.bahdanau2015.figure2",
-    "figure3": "nmt.papers.bahdanau2015.figure3",
-    "align": "nmt.report.align",
-    "sheet": "nmt.report.sheet",
-    "index": "nmt.report.index",
-    "status": "nmt.monitor.status",
-    "tensorboard": "nmt.monitor.tensorboard",
-}
+WRONG_USAGE = 2  # the exit code, as argparse has it
+
+HELP = """\
+usage: {program} STEP [OPTION ...]
+
+Neural machine translation that learns to align and translate jointly.
+
+{steps}
+
+`{program} STEP --help` explains a step. `snakemake --cores 8 --use-conda all` runs the workflow.
+"""
 
 
-def main(words: list[str] | None = None) -> int:
-    """Run one step; return its exit code.
+def main(words: list[str] | None = None, program: str = "nmt") -> int:
+    """Run one step and return the exit code; `program` is how the help names this command.
 
-    0 done, 1 a mistake said in one line, 75 stopped where the same command goes on, 130 cut off.
+    0: done. 1: the user can mend it, and one line says how. 2: wrong usage. 75: stopped, and the same command resumes.
+    130: interrupted.
     """
     end_with_run()
     words = sys.argv[1:] if words is None else words
-    outer = argparse.ArgumentParser(prog="python -m nmt", description=__doc__)
-    outer.add_argument("step", choices=STEPS, metavar="STEP", help=", ".join(STEPS))
-    step = outer.parse_args(words[:1]).step
-    module = importlib.import_module(STEPS[step])
-    parser = argparse.ArgumentParser(prog=f"python -m nmt {step}", description=(module.__doc__ or "").split("\n\n")[0])
-    module.add_arguments(parser)
-    arguments = parser.parse_args(words[1:])
+    if not words:
+        return _refuse("name a step", program)
+    if words[0] in ("-h", "--help"):
+        print(_help(program), end="")
+        return 0
     try:
-        module.run(arguments)
+        module = commands.module(words[0])
+    except UserError as error:
+        return _refuse(str(error), program)
+    return _run(words[0], module, words[1:], program)
+
+
+def _refuse(reason: str, program: str) -> int:
+    print(f"nmt: {reason}; `{program} --help` lists the steps", file=sys.stderr)
+    return WRONG_USAGE
+
+
+def _help(program: str) -> str:
+    """All steps by group, one a line."""
+    width = max(map(len, commands.names()))
+    groups = (
+        "\n".join([f"{group}:", *(f"  {step:{width}}  {line}" for step, line in steps.items())])
+        for group, steps in commands.groups().items()
+    )
+    return HELP.format(program=program, steps="\n\n".join(groups))
+
+
+def _run(step: str, module: str, words: list[str], program: str) -> int:
+    """Run `step` with the options `words`; return the exit code."""
+    try:
+        code = importlib.import_module(module)
+        parser = argparse.ArgumentParser(
+            prog=f"{program} {step}",
+            description=_wrap((code.__doc__ or "").split("\n\n")[0]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        code.add_arguments(parser)
+        parser.epilog = _wrap(parser.epilog or "")
+        code.run(parser.parse_args(words))
     except UserError as error:
         print(f"nmt {step}: {error}", file=sys.stderr)
         return 1
@@ -85,6 +82,7 @@ def main(words: list[str] | None = None) -> int:
             print(f"nmt {step}: {stopped}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
+        # The reader has left. Standard output must not fail again when Python flushes it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -98,5 +96,11 @@ def main(words: list[str] | None = None) -> int:
     return 0
 
 
+def _wrap(text: str) -> str:
+    """`text` as wide as the terminal; a paragraph with indented lines, such as examples, stays as it is."""
+    width = shutil.get_terminal_size().columns - 2
+    return "\n\n".join(one if "\n " in one else textwrap.fill(one, width) for one in text.split("\n\n"))
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(program="python -m nmt"))

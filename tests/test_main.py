@@ -1,18 +1,29 @@
-"""The command line: exit codes, and one line for what a user can mend."""
+"""The command line: exit codes, the help, and one line for what a user can mend."""
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nmt.__main__ import STEPS, main
+from nmt import commands, papers
+from nmt.__main__ import main
 from nmt.corpora import shortlist
+from nmt.settings.sections import Select
 from nmt.system.files import UserError
 from nmt.system.stop import StoppedError
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("torch", "numpy", "matplotlib", "pandas", "sacremoses", "sacrebleu")
+USERS = ["translate", "score", "align", "status", "tensorboard"]
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
@@ -25,21 +36,76 @@ def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     return main(["shortlist", "--input", "a", "--size", "3", "--output", "b"])
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", commands.names())
 def test_every_step_explains_itself(step: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([step, "--help"])
     assert stop.value.code == 0
     said = capsys.readouterr().out
-    assert f"python -m nmt {step}" in said
+    assert f"usage: nmt {step}" in said
     assert len(said.split("\n\n")) > 2  # a description between usage and options
 
 
-def test_an_unknown_step_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["tranlate"])
-    assert stop.value.code == 2
-    assert "translate" in capsys.readouterr().err
+def test_the_help_lists_every_step_in_one_line_and_users_commands_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    listed = {words[0]: words[1:] for line in said.split("\n") if line.startswith("  ") and (words := line.split())}
+    assert list(listed) == commands.names()
+    assert list(listed)[: len(USERS)] == USERS
+    assert all(listed.values())
+    assert max(map(len, said.split("\n"))) <= 120
+
+
+def test_the_papers_bring_their_own_steps() -> None:
+    for name in papers.rooms():
+        steps = papers.room(name).STEPS
+        assert {f"{name}.{step}" for step in steps} <= set(commands.names())
+        for step in steps:
+            assert commands.module(f"{name}.{step}") == f"nmt.papers.{name}.{step}"
+
+
+@pytest.mark.parametrize("words", [["--help"], *([step, "--help"] for step in ("translate", "score"))])
+def test_help_answers_at_once(words: list[str]) -> None:
+    """Imports are nearly all the time it takes, and those of libraries are slow."""
+    code = "\n".join(
+        [
+            "import contextlib, sys",
+            "from nmt.__main__ import main",
+            f"with contextlib.suppress(SystemExit): main({words})",
+            f"print(*sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)",
+        ]
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "usage: " in run.stdout
+    assert run.stderr == "\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "nearest"),
+    [("tranlate", "translate"), ("table1", "bahdanau2015.table1"), ("bahdanau.figure2", "bahdanau2015.figure2")],
+)
+def test_an_unknown_step_names_the_nearest(step: str, nearest: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([step, "--output", "x"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"nmt: unknown step {step}; the nearest is {nearest}; `nmt --help` lists the steps\n"
+
+
+def test_no_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert capsys.readouterr().err == "nmt: name a step; `nmt --help` lists the steps\n"
+
+
+def test_the_installed_command_is_this_one() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert {name: EntryPoint(name, value, "console_scripts").load() for name, value in scripts.items()} == {"nmt": main}
+
+
+def test_as_a_module_it_names_itself_so() -> None:
+    words = [sys.executable, "-m", "nmt", "tranlate"]
+    run = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert run.returncode == 2
+    assert run.stderr.endswith("`python -m nmt --help` lists the steps\n")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +127,24 @@ def test_mistakes_get_one_line(
 ) -> None:
     assert fail(monkeypatch, error) == code
     assert capsys.readouterr().err == said
+
+
+def test_a_mistaken_setting_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Settings are checked while the options are parsed."""
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        Select.add_argument(parser)
+
+    monkeypatch.setattr(shortlist, "add_arguments", add_arguments)
+    assert main(["shortlist", "--settings", '{"rulle": "all"}']) == 1
+    assert capsys.readouterr().err == "nmt shortlist: --settings: unknown setting rulle; the nearest is rule\n"
+
+
+def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["shortlist", "--output", "a"])
+    assert stop.value.code == 2
+    assert "usage: nmt shortlist" in capsys.readouterr().err
 
 
 def test_what_is_no_users_mistake_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

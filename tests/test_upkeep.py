@@ -1,4 +1,4 @@
-"""What says the same in several files says the same."""
+"""Facts that several files state, such as the version, are the same in all of them."""
 
 from __future__ import annotations
 

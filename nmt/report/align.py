@@ -19,9 +19,9 @@ from nmt.papers.bahdanau2015.figure3 import Panel, draw
 from nmt.papers.bahdanau2015.samples import COLUMNS
 from nmt.report.drawing import formats_of, save, style
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs
-from nmt.system.device import add_arguments as add_device_arguments
 from nmt.system.device import prepare
 from nmt.system.files import UserError
+from nmt.system.options import add_device_arguments
 from nmt.system.tables import Cell, write_csv
 from nmt.trained import load_translator
 from nmt.training.batches import by_length, pad

@@ -1,1 +1,1 @@
-"""Beam search and translation of files."""
+"""Beam search, and the commands that translate and score text with a trained model."""

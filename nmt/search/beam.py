@@ -1,12 +1,13 @@
-"""Beam search for the translation of highest probability, as in the original code, a minibatch of sentences at once.
+"""Beam search for the most probable translation, as in the original code, for a minibatch of sentences at once.
 
-At every step the best `width` continuations of a sentence's hypotheses survive. One that ends leaves the beam, which
-is narrower by one from then on; the search is over when the beam is empty or three times as long as the source.
+At each step the `width` best continuations of a sentence's hypotheses survive. A hypothesis that ends leaves the beam,
+which is then narrower by one. The search of a sentence is over when its beam is empty or when its hypotheses are three
+times as long as the source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,18 +15,20 @@ from torch import Tensor
 
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.network import Network
-from nmt.training.batches import pad
+from nmt.settings.sections import Translate
+from nmt.training.batches import by_length, pad
 
-STEPS_A_WORD = 3  # of the source, its end of sentence counted
-BLOCK = 256  # words that are looked at closely only where the best of them may be among the best of all
-COMPACTION = 0.75  # finished sentences leave the batch once the rest is this share of it
+MAXIMUM_LENGTH_RATIO = 3  # of the steps of a search to the words of its source, EOS counted
+BLOCK = 256  # words; only the blocks with the highest maxima are sorted
+COMPACTION = 0.75  # finished sentences leave the batch once at most this share of it is still searched
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A translation: its word ids without EOS, log p(y | x) with it, and on request alpha (length, Tx).
+    """A translation: its word ids without EOS, and log p(y | x), EOS included.
 
-    One that has not `ended` is the beginning of a translation: it is no sentence of the model, and has no EOS.
+    A hypothesis that has not `ended` is the beginning of a translation, without EOS. `alignment`, kept on request,
+    holds alpha_ij (length, Tx) of Eq. (6).
     """
 
     words: list[int]
@@ -35,24 +38,27 @@ class Hypothesis:
 
     @property
     def length(self) -> int:
-        """How many words the probability is of, EOS counted."""
+        """The number of words that `log_probability` covers; EOS counts where the hypothesis has ended."""
         return len(self.words) + self.ended
 
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How to search.
+    """The options of a search.
 
-    `minimum_length_ratio`: EOS is forbidden before this share of the source's words, EOS counted, is reached.
+    `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source,
+    EOS counted on both sides.
 
-    `normalize`: rank finished hypotheses by log probability per word, EOS counted, rather than in all.
+    `normalize`: rank hypotheses by log probability per word, EOS counted, instead of by total log probability.
 
-    `n_best`: how many hypotheses of a sentence to return.
+    `n_best`: how many hypotheses to return for each sentence.
+
+    `alignments`: keep the alignment of each hypothesis.
     """
 
-    width: int = 12
+    width: int = Translate.beam
     forbid_unk: bool = False
-    minimum_length_ratio: float = 0.5
+    minimum_length_ratio: float = Translate.minimum_length_ratio
     normalize: bool = False
     n_best: int = 1
     alignments: bool = False
@@ -60,7 +66,7 @@ class BeamSettings:
 
 @dataclass
 class _Finished:
-    """Where a hypothesis ended, or was given up: at which step, that is after how many words, in which row."""
+    """Where a hypothesis ended or was abandoned: after `step` words, as a continuation of row `parent`."""
 
     step: int
     parent: int
@@ -68,12 +74,12 @@ class _Finished:
     ended: bool = True
 
     def rank(self, normalize: bool) -> float:
-        """What the hypotheses of a sentence are ordered by, falling."""
+        """The value by which the hypotheses of a sentence are ranked, highest first."""
         return self.log_probability / (self.step + self.ended) if normalize else self.log_probability
 
 
 class _Beams:
-    """The state of the search for the sentences still in it: A sentences with k rows each."""
+    """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each."""
 
     def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> None:
         self.model, self.settings = model, settings
@@ -82,20 +88,20 @@ class _Beams:
         self.memory = model.encode(*pad(sources, device))
         self.state = model.initial_state(self.memory)
         self.previous: Tensor | None = None
-        self.scores = self.state.new_zeros(len(sources), 1)  # (A, k); -inf marks a row that holds no hypothesis
+        self.scores = self.state.new_zeros(len(sources), 1)  # (A, k); -inf marks an empty row
         self.sentences = torch.arange(len(sources), device=device)
         self.widths = torch.full_like(lengths, settings.width)
         self.minimum = (lengths * settings.minimum_length_ratio).long()
-        self.maximum = STEPS_A_WORD * lengths
+        self.maximum = MAXIMUM_LENGTH_RATIO * lengths
         self.step = 0
-        # For every step so far, for all sentences of the batch: which row a row came from, and by which word.
+        # One entry a step, each over all sentences of the batch: the row that each row continues, and its word.
         self.parents: list[Tensor] = []
         self.words: list[Tensor] = []
         self.alignments: list[Tensor] = []
         self.finished: list[list[_Finished]] = [[] for _ in sources]
 
     def advance(self) -> None:
-        """Take one step with every hypothesis of every sentence."""
+        """Extend every hypothesis of every sentence by one word."""
         sentences, rows = self.scores.shape
         prediction = self.model.predict(self.memory, self.state, self.previous)
         log_probabilities = prediction.log_probabilities.view(sentences, rows, -1)
@@ -112,7 +118,7 @@ class _Beams:
         self.widths -= ended.sum(dim=1)
         self.widths[~going.any(dim=1)] = 0
 
-        # Rows that go on move to the front, in the order of their scores.
+        # Rows that continue move to the front and stay ordered by score.
         order = torch.argsort((~going).to(torch.int8), dim=1, stable=True)[:, : max(1, int(self.widths.max()))]
         self.scores = best.masked_fill(~going, -torch.inf).gather(1, order)
         parents, words = parents.gather(1, order), words.gather(1, order)
@@ -136,14 +142,14 @@ class _Beams:
         for history, new in ((self.parents, parents), (self.words, words)):
             history.append(new.new_zeros(everyone, new.shape[1]).index_copy_(0, self.sentences, new).cpu())
         if self.settings.alignments and alignment is not None:
-            looks = alignment.view(len(self.sentences), -1, alignment.shape[-1])
-            everywhere = looks.new_zeros(everyone, *looks.shape[1:])
-            self.alignments.append(everywhere.index_copy_(0, self.sentences, looks).cpu())
+            weights = alignment.view(len(self.sentences), -1, alignment.shape[-1])
+            everywhere = weights.new_zeros(everyone, *weights.shape[1:])
+            self.alignments.append(everywhere.index_copy_(0, self.sentences, weights).cpu())
 
     def _leave(self, staying: Tensor) -> None:
-        """Let finished sentences out of the batch, once that saves more work than the copying costs."""
+        """Remove finished sentences from the batch once that saves more time than the copying costs."""
         for number in ((~staying) & (self.widths > 0)).nonzero().flatten().tolist():
-            # Too long: nothing more is expected of it. Its best row stands in where none has ended.
+            # The search has reached its maximum length. The best row stands in where no hypothesis has ended.
             sentence = int(self.sentences[number])
             if not self.finished[sentence]:
                 self.finished[sentence].append(_Finished(self.step, 0, float(self.scores[number, 0]), False))
@@ -163,25 +169,25 @@ class _Beams:
         self.minimum, self.maximum = self.minimum[keep], self.maximum[keep]
 
     def hypothesis(self, sentence: int, end: _Finished, positions: int) -> Hypothesis:
-        """Follow a finished hypothesis back to its first word; its alignment covers the first `positions`."""
+        """Trace a finished hypothesis back to its first word; its alignment covers the first `positions` columns."""
         words: list[int] = []
-        looks: list[Tensor] = []
+        weights: list[Tensor] = []
         row = end.parent
         for step in reversed(range(end.step + 1)):
             if self.alignments and step < end.step + end.ended:
-                looks.append(self.alignments[step][sentence, row, :positions])
+                weights.append(self.alignments[step][sentence, row, :positions])
             if step > 0:
                 words.append(int(self.words[step - 1][sentence, row]))
                 row = int(self.parents[step - 1][sentence, row])
-        alignment = torch.stack(looks[::-1]) if looks else None
+        alignment = torch.stack(weights[::-1]) if weights else None
         return Hypothesis(words[::-1], end.log_probability, end.ended, alignment)
 
 
 def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Totals, rows and words of the `count` best continuations of each sentence, best first: (A, count) each.
+    """The `count` best continuations of each sentence, best first: their scores, rows and words, (A, count) each.
 
-    From the scores (A, k) of the rows and what each word would add (A, k, K). The best words are all in the `count`
-    blocks of words with the highest maxima, so that few words have to be put in order.
+    `scores` (A, k) are those of the rows, `log_probabilities` (A, k, K) those of the words that may follow. The best
+    words all lie in the `count` blocks with the highest maxima, so that only the words of these blocks are sorted.
     """
     sentences, rows, symbols = log_probabilities.shape
     full, rest = divmod(symbols, BLOCK)
@@ -207,7 +213,7 @@ def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor
 def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
     """The `n_best` finished hypotheses of each source (word ids without EOS), best first; fewer where fewer ended.
 
-    Where none has ended within three times the source's length, the best unfinished one stands in.
+    Where no hypothesis ends within MAXIMUM_LENGTH_RATIO times the source's length, the best unfinished one stands in.
     """
     beams = _Beams(model, sources, settings)
     while len(beams.sentences) and bool((beams.widths > 0).any()):
@@ -217,3 +223,13 @@ def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSetti
         best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]
         results.append([beams.hypothesis(sentence, end, len(source) + 1) for end in best])
     return results
+
+
+def search_all(
+    model: Network, sources: Sequence[Sequence[int]], batch: int, settings: BeamSettings
+) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """Yield the index and the hypotheses of every source that is not empty, long sources first, `batch` at a time."""
+    indices = [index for index, source in enumerate(sources) if source]
+    for places in by_length([len(sources[index]) for index in indices], batch):
+        chosen = [indices[place] for place in places]
+        yield from zip(chosen, search(model, [sources[index] for index in chosen], settings), strict=True)

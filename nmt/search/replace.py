@@ -1,17 +1,22 @@
-"""Put source words in the place of unknown words, as the alignment says which."""
+"""Replace unknown words in a translation by the source words that they are aligned with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from nmt.corpora.shortlist import UNK
 from nmt.system.files import UserError, read_lines
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 
 def read_dictionary(path: str) -> dict[str, str]:
-    """Translations of words, "source<TAB>target" a line; where a word stands twice, the first line counts."""
+    """Read translations of words, one "source<TAB>target" a line; the first line of a source word counts.
+
+    Raises UserError where a line has another form.
+    """
     dictionary: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):
         source, _, target = line.partition("\t")
@@ -24,10 +29,10 @@ def read_dictionary(path: str) -> dict[str, str]:
 def replace_unknown(
     ids: Sequence[int], words: Sequence[str], source: Sequence[str], alignment: Tensor, dictionary: Mapping[str, str]
 ) -> list[str]:
-    """`words`, each that is UNK replaced by the source word of largest alpha_ij, or by what `dictionary` says for it.
+    """`words` with each unknown word replaced by the source word of largest alpha_ij, or by its `dictionary` entry.
 
-    `ids` are those of `words`; alignment (Ty, Tx) has a column for each word of `source` and one for its end, which
-    is no word and is passed over.
+    `ids` are the ids of `words`. `alignment` (Ty, Tx) has a column for each word of `source` and a last one for its
+    end of sentence, which is never copied.
     """
     places = alignment[:, : len(source)].argmax(dim=1).tolist()
     found = (source[place] for place in places)

@@ -1,4 +1,4 @@
-"""Text as the commands read and write it: files or the standard streams, running text or tokenized."""
+"""How the commands read and write text: files or standard streams, plain or tokenized."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.corpora.tokenize import Tokenizer
 from nmt.system.files import UserError, decode_lines, read_lines, write_lines
 
 
 def read_text(path: str | None) -> list[str]:
-    """The lines of a file, or of standard input to its end where `path` is None."""
+    """The lines of a file, or of all of standard input where `path` is None."""
     if path is None:
         return list(decode_lines(sys.stdin.buffer, "standard input"))
     return list(read_lines(path))
 
 
 def write_text(path: str | None, lines: Iterable[str]) -> None:
-    """Write `lines` to a file, whole or not at all, or to standard output where `path` is None."""
+    """Write `lines` to a file, atomically, or to standard output where `path` is None."""
     if path is not None:
         write_lines(path, lines)
         return
@@ -31,26 +29,41 @@ def write_text(path: str | None, lines: Iterable[str]) -> None:
 
 
 def check_outputs(*paths: str | None) -> None:
-    """UserError where a file that is to be written is a folder: said before the work, not after it."""
+    """Raise UserError where an output file is a folder, before any work is done."""
     for path in paths:
         if path is not None and Path(path).is_dir():
             raise UserError(f"{path}: a folder; name a file")
 
 
-def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of a command that takes a text and its translation."""
-    parser.add_argument("source", metavar="SOURCE", help="file of sentences, one a line")
-    parser.add_argument("target", metavar="TARGET", help="file of their translations, one a line")
-    parser.add_argument("--model", required=True, metavar="DIR", help="the folder that the step train wrote")
+def add_model_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --model of a command that uses a trained model."""
     parser.add_argument(
-        "--tokenized", action="store_true", help="both are words with spaces between them, as the model has them"
+        "--model",
+        required=True,
+        metavar="DIR",
+        help="folder of the trained model, such as data/EXPERIMENT/models/VARIANT",
+    )
+
+
+def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a command that uses a trained model on a text and its translation."""
+    parser.add_argument("source", metavar="SOURCE", help="text in the source language, one sentence a line")
+    parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
+    add_model_argument(parser)
+    parser.add_argument(
+        "--tokenized",
+        action="store_true",
+        help="SOURCE and TARGET are tokenized already, with spaces between words (default: plain text)",
     )
 
 
 def read_word_pairs(
     arguments: argparse.Namespace, languages: tuple[str, str]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of SOURCE and of TARGET; UserError where there are no lines or the files differ in length."""
+    """The words of SOURCE and of TARGET, line by line.
+
+    Raises UserError where the files are empty or differ in length.
+    """
     pairs = list(read_pairs(arguments.source, arguments.target))
     if not pairs:
         raise UserError(f"{arguments.source}: empty; give at least one pair")
@@ -59,19 +72,23 @@ def read_word_pairs(
 
 
 def to_words(lines: Sequence[str], language: str | None) -> list[list[str]]:
-    """The words of each line: of running text in `language`, or of tokenized text where that is None.
+    """The words of each line: plain text in `language` is tokenized; with None the lines are tokenized already.
 
-    A byte order mark before running text is no part of it.
+    A byte order mark at the start of plain text is dropped.
     """
     if language is None:
         return [split_words(line) for line in lines]
+    from nmt.corpora.tokenize import Tokenizer
+
     tokenize = Tokenizer(language).line
     return [split_words(tokenize(line.removeprefix("\ufeff"))) for line in lines]
 
 
 def from_words(language: str | None) -> Callable[[Sequence[str]], str]:
-    """The inverse: the function that makes a line of words."""
+    """The inverse of `to_words` for one line: plain text in `language`, or tokenized text where that is None."""
     if language is None:
         return " ".join
+    from nmt.corpora.detokenize import detokenizer
+
     detokenize = detokenizer(language)
     return lambda words: detokenize(" ".join(words))

@@ -1,33 +1,47 @@
-"""Translate text with a trained model by beam search: running text in and out, one line of output for each of input."""
+"""Translate text by beam search with a trained model: one line of output for each line of input."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK
-from nmt.model.network import Network
-from nmt.search.beam import STEPS_A_WORD, BeamSettings, Hypothesis, search
-from nmt.search.replace import read_dictionary, replace_unknown
-from nmt.search.text import check_outputs, from_words, read_text, to_words, write_text
-from nmt.system.device import add_arguments as add_device_arguments
-from nmt.system.device import prepare
+from nmt.search.text import add_model_argument, check_outputs, from_words, read_text, to_words, write_text
+from nmt.settings.sections import Translate
 from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.options import add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
-from nmt.trained import Translator, load_translator
-from nmt.training.batches import by_length
 
-LONGEST = 1000  # words of a source line that are read
+if TYPE_CHECKING:
+    from nmt.search.beam import Hypothesis
+    from nmt.trained import TrainedModel
+
+LONGEST = 1000  # words of a source line that are translated
+
+EXAMPLES = """\
+Input and output are plain text unless --tokenized is given. The whole input is read before anything is translated, and
+output files are written when every line is done. An empty line has an empty translation.
+
+examples:
+  Translate a file:
+    %(prog)s --model data/demo/models/RNNsearch-50 --source english.txt --output french.txt
+  Copy a source word for each unknown word, and use standard input and output:
+    %(prog)s --model data/demo/models/RNNsearch-50 --replace-unk < english.txt > french.txt
+  Write the five best translations of each line, with their log probabilities:
+    %(prog)s --model data/demo/models/RNNsearch-50 --n-best 5 --scores scores.tsv < english.txt > french.txt
+"""
 
 
 def read_sources(
-    path: str | None, reference: str | None, translator: Translator, languages: tuple[str | None, str | None]
+    path: str | None, reference: str | None, trained: TrainedModel, languages: tuple[str | None, str | None]
 ) -> list[list[str]]:
-    """The words of every line of `path` or standard input, none where a line is not to be translated.
+    """The words of every line of `path` or standard input; no words for a line that is not to be translated.
 
-    With a `reference`, lines with a word unknown to the shortlists in either text are not.
+    With a `reference`, a line is translated only if the shortlists know all its words and all words of its reference.
+    Lines are cut after LONGEST words, with a warning. Raises UserError where there are no lines, or where the reference
+    has another number of lines.
     """
     name = path or "standard input"
     lines = read_text(path)
@@ -37,96 +51,112 @@ def read_sources(
     if reference is not None:
         others = [other for _, other in align(lines, read_lines(reference), name, reference)]
         sources = [
-            source if UNK not in [*translator.source.ids(source), *translator.target.ids(target)] else []
+            source if UNK not in [*trained.source.ids(source), *trained.target.ids(target)] else []
             for source, target in zip(sources, to_words(others, languages[1]), strict=True)
         ]
     for number, words in enumerate(sources, 1):
         if len(words) > LONGEST:
-            warn(f"{name}: line {number} has {len(words)} words, of which the first {LONGEST} are translated")
+            warn(f"{name}: line {number} has {len(words)} words; only the first {LONGEST} are translated")
             del words[LONGEST:]
     return sources
 
 
-def translate(
-    model: Network, sources: list[list[int]], batch: int, settings: BeamSettings
-) -> Iterator[tuple[int, list[Hypothesis]]]:
-    """Yield the number and best hypotheses of every source that is not empty, long ones first."""
-    numbers = [number for number, source in enumerate(sources) if source]
-    for places in by_length([len(sources[number]) for number in numbers], batch):
-        chosen = [numbers[place] for place in places]
-        yield from zip(chosen, search(model, [sources[number] for number in chosen], settings), strict=True)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, metavar="DIR", help="the folder that the step train wrote")
+    parser.epilog = EXAMPLES
+    add_model_argument(parser)
     parser.add_argument(
-        "--source",
-        metavar="FILE",
-        help="text, one sentence a line, read to its end before anything is translated (standard input)",
+        "--source", metavar="FILE", help="text to translate, one sentence a line (default: standard input)"
+    )
+    parser.add_argument("--output", metavar="FILE", help="the translations, line by line (default: standard output)")
+    parser.add_argument(
+        "--tokenized",
+        action="store_true",
+        help="input and output are tokenized, with spaces between words (default: plain text)",
     )
     parser.add_argument(
-        "--output", metavar="FILE", help="a translation for each line, written when all are done (standard output)"
+        "--beam",
+        type=int,
+        default=Translate.beam,
+        metavar="K",
+        help="beam width: a wider beam finds more probable translations and takes longer (default: %(default)s)",
     )
     parser.add_argument(
-        "--tokenized", action="store_true", help="both are words with spaces between them, as the model has them"
+        "--batch",
+        type=int,
+        default=Translate.batch,
+        metavar="B",
+        help="sentences translated at a time; fewer take less memory (default: %(default)s)",
     )
-    parser.add_argument("--beam", type=int, default=12, metavar="K", help="hypotheses of a sentence at each step (12)")
-    parser.add_argument("--batch", type=int, default=32, metavar="B", help="sentences translated together (32)")
     parser.add_argument(
         "--n-best",
         type=int,
         default=1,
         metavar="N",
-        help="write N translations of each line, on N lines in a row, the best first; where fewer than N ended the "
-        "last are empty; at most --beam (1)",
+        help="write the N best translations of each line on N successive lines, best first, empty where the search "
+        "found fewer; N is at most the beam width (default: %(default)s)",
     )
-    parser.add_argument("--forbid-unk", action="store_true", help="never choose the unknown word")
+    parser.add_argument("--forbid-unk", action="store_true", help="never generate the unknown word, UNK")
     parser.add_argument(
         "--replace-unk",
         nargs="?",
         const="",
         metavar="DICTIONARY",
-        help="write the source word that it looked at most for each unknown word, or that word's translation in "
-        "DICTIONARY: lines of a tokenized source word, a tab and its translation (UNK is written)",
+        help="replace each UNK by the source word with the largest attention weight, or by that word's translation in "
+        "DICTIONARY, a file of lines with a source word, a tab and its translation, both tokenized; the model needs "
+        "attention",
     )
     parser.add_argument(
         "--only-known",
         metavar="REFERENCE",
-        help="translate only lines without a word beyond the shortlists, there and in the line of REFERENCE (all)",
+        help="translate only lines whose words are all in the model's vocabulary, in the source and in the same line "
+        "of REFERENCE; the others stay empty",
     )
     parser.add_argument(
         "--minimum-length-ratio",
         type=float,
-        default=0.5,
+        default=Translate.minimum_length_ratio,
         metavar="RATIO",
-        help="least words of a translation for each word of its source, ends of sentence counted (0.5)",
+        help="lower limit of the translation's length, as a multiple of the source's length, both in words with the "
+        "end of sentence (default: %(default)s)",
     )
-    parser.add_argument("--normalize", action="store_true", help="rank by log probability per word instead of in all")
+    parser.add_argument(
+        "--normalize",
+        action="store_true",
+        help="rank translations by log probability per word (default: by total log probability, which favours short "
+        "ones)",
+    )
     parser.add_argument(
         "--scores",
         metavar="FILE",
-        help="TSV with a row for each line of output: log probability (nats); words, the end of sentence counted; "
-        f"ended, 0 where the search gave up at {STEPS_A_WORD} times the source's length. Empty lines: 0, 0, 0 (none)",
+        help="also write a TSV file with a row for each line of output: log_probability in nats; words, with the end "
+        "of sentence; ended, 0 where the search reached its maximum length first. An empty line has zeros",
     )
     parser.add_argument(
         "--alignments",
         metavar="FILE",
-        help="JSON lines, one for each translation: its line and rank, both from 0, the words of source and target, "
-        "and the weights of each target word over the source words (none)",
+        help="also write a JSON object a line for each translation: line and rank, both from 0, the words of source "
+        "and target, and weights, the attention weights of each target word over the source words",
     )
     add_device_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
+    check_outputs(arguments.output, arguments.scores, arguments.alignments)
+    # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.search.beam import BeamSettings, search_all
+    from nmt.search.replace import read_dictionary, replace_unknown
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
     _check(arguments)
     device = prepare(arguments)
-    translator = load_translator(arguments.model, device)
+    trained = load_trained(arguments.model, device)
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
-        translator.require_attention("--replace-unk")
+        trained.require_attention("--replace-unk")
         dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
-    languages = (None, None) if arguments.tokenized else translator.languages
-    lines = read_sources(arguments.source, arguments.only_known, translator, languages)
+    languages = (None, None) if arguments.tokenized else trained.languages
+    lines = read_sources(arguments.source, arguments.only_known, trained, languages)
     settings = BeamSettings(
         arguments.beam,
         arguments.forbid_unk,
@@ -138,12 +168,12 @@ def run(arguments: argparse.Namespace) -> None:
     line_of = from_words(languages[1])
     rows = arguments.n_best * len(lines)
     translations, scores, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows
-    sources = [translator.source.ids(words) for words in lines]
+    sources = [trained.source.ids(words) for words in lines]
     label, wanted = f"translate {arguments.source or 'standard input'}", sum(map(bool, sources))
     with Progress(label, wanted, "sentences", silent=SILENT_SECONDS) as progress:
-        for number, hypotheses in translate(translator.model, sources, arguments.batch, settings):
+        for number, hypotheses in search_all(trained.model, sources, arguments.batch, settings):
             for rank, found in enumerate(hypotheses):
-                words = translator.target.words(found.words)
+                words = trained.target.words(found.words)
                 if dictionary is not None and found.alignment is not None:
                     words = replace_unknown(found.words, words, lines[number], found.alignment, dictionary)
                 row = arguments.n_best * number + rank
@@ -160,15 +190,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """UserError where a number is out of its range or an output is a folder."""
-    check_outputs(arguments.output, arguments.scores, arguments.alignments)
+    """Raise UserError where a number is out of range."""
+    from nmt.search.beam import MAXIMUM_LENGTH_RATIO
+
     if arguments.beam < 1 or arguments.batch < 1:
         raise UserError(f"--beam {arguments.beam}, --batch {arguments.batch}: both must be 1 or more")
     if not 1 <= arguments.n_best <= arguments.beam:
         raise UserError(f"--n-best {arguments.n_best}: must be from 1 to {arguments.beam}, the width of --beam")
-    if not 0 <= arguments.minimum_length_ratio < STEPS_A_WORD:
+    if not 0 <= arguments.minimum_length_ratio < MAXIMUM_LENGTH_RATIO:
         raise UserError(
-            f"--minimum-length-ratio {arguments.minimum_length_ratio}: must be 0 or more and below {STEPS_A_WORD}"
+            f"--minimum-length-ratio {arguments.minimum_length_ratio}: must be 0 or more and below "
+            f"{MAXIMUM_LENGTH_RATIO}"
         )
 
 

@@ -18,17 +18,6 @@ from nmt.system.gpu import claim
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options --device and --threads of a step that runs a model."""
-    parser.add_argument(
-        "--device",
-        default="auto",
-        choices=("auto", "cpu", "cuda"),
-        help="where to compute (auto: on CUDA where there is a GPU)",
-    )
-    parser.add_argument("--threads", type=int, help="CPU threads (one a core)")
-
-
 def prepare(arguments: argparse.Namespace) -> torch.device:
     """The device of these options, with the threads set."""
     set_threads(arguments.threads)

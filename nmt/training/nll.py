@@ -6,9 +6,9 @@ import argparse
 
 import numpy as np
 
-from nmt.system.device import add_arguments as add_device_arguments
 from nmt.system.device import prepare
 from nmt.system.files import write_json
+from nmt.system.options import add_device_arguments
 from nmt.trained import load_translator
 from nmt.training.likelihood import read_ids, sentence_nll
 

@@ -1,4 +1,4 @@
-"""The baseline that speed is measured against: the same function, and the same search."""
+"""The baseline of the benchmarks computes the same cost and makes the same search."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ M, N, ALIGNMENT, MAXOUT = 5, 6, 7, 3
 
 @pytest.fixture
 def models() -> tuple[Network, Eager]:
-    """A model, and the baseline with its weights."""
+    """A model, and the baseline with the same weights."""
     model = tiny_model(embedding_bias=False, output_rank=None)
     eager = Eager(TARGET_SYMBOLS, M, N, ALIGNMENT, MAXOUT).double()
     weights = {
-        # the baseline has as many source words as target words
+        # the baseline has one vocabulary size for both sides
         "source.weight": functional.pad(model.encoder.embedding.E, (0, 0, 0, TARGET_SYMBOLS - SOURCE_SYMBOLS)),
         "target.weight": model.embedding.E,
         "start.weight": model.W_s,
@@ -56,7 +56,7 @@ def test_it_computes_the_same_cost(models: tuple[Network, Eager]) -> None:
 
 @torch.no_grad()
 def test_its_search_ranks_as_all_pairs_of_words_do(models: tuple[Network, Eager]) -> None:
-    """A beam of as many hypotheses as there are words loses none in the first step."""
+    """A beam as wide as the vocabulary loses nothing in the first step."""
     model, eager = models
     sources, mask = pad(ragged_pairs()[0])
     memory = model.encode(sources, mask)
@@ -73,7 +73,7 @@ def test_its_search_ranks_as_all_pairs_of_words_do(models: tuple[Network, Eager]
 
 
 def test_the_products_are_counted_right() -> None:
-    """Within 2 %: s_0 is left out, and the baseline weighs annotations instead of their projections."""
+    """Within 2 %: s_0 is left out, and the baseline weights annotations instead of their projections."""
     eager = Eager(SYMBOLS).to("meta")
     batch = [part.to("meta") for part in made_up(20, 20)]
     with FlopCounterMode(display=False) as counter:

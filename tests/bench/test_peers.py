@@ -1,4 +1,4 @@
-"""Other systems beside ours: which are run, by which interpreter, and what is made of the turns."""
+"""Other systems beside ours: their commands, their environment, and what the measurements become."""
 
 from __future__ import annotations
 

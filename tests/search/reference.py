@@ -1,4 +1,4 @@
-"""Beam search as the original code did it: one sentence at a time, hypotheses in plain lists."""
+"""Beam search as in the original code: one sentence at a time, with hypotheses in plain lists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nmt.model.network import Network
 
 
 class Found(NamedTuple):
-    """A hypothesis: its words without EOS, its probability, alpha_i of each word, and whether it ended."""
+    """A hypothesis: its words without EOS, its log probability, alpha_i of each word, and whether it ended."""
 
     words: list[int]
     log_probability: float
-    looks: list[torch.Tensor]
+    alignment: list[torch.Tensor]
     ended: bool
 
 
@@ -28,14 +28,14 @@ def reference_search(
     ratio: float = 0.5,
     normalize: bool = False,
 ) -> list[Found]:
-    """Finished hypotheses, best first; the best unfinished one where none has ended in time."""
+    """Finished hypotheses, best first; the best unfinished one where none ended in time."""
     length = len(source) + 1
     memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, length, dtype=torch.bool))
     live = [([], 0.0, [], model.initial_state(memory))]
     finished = []
     for step in range(3 * length):
         candidates = []
-        for words, score, looks, state in live:
+        for words, score, alignment, state in live:
             previous = torch.tensor([words[-1]]) if words else None
             prediction = model.predict(memory, state, previous)
             log_probabilities = prediction.log_probabilities[0].clone()
@@ -43,7 +43,7 @@ def reference_search(
                 log_probabilities[UNK] = -torch.inf
             if step < int(ratio * length):
                 log_probabilities[EOS] = -torch.inf
-            seen = looks if prediction.alignment is None else [*looks, prediction.alignment[0]]
+            seen = alignment if prediction.alignment is None else [*alignment, prediction.alignment[0]]
             for word, log_probability in enumerate(log_probabilities.tolist()):
                 if log_probability > -float("inf"):
                     candidates.append((score + log_probability, words, word, seen, prediction.carry))

@@ -1,4 +1,4 @@
-"""The batched search against the one-sentence search, exhaustive search and the training probability."""
+"""The batched search, compared with the one-sentence search, exhaustive search and the training probability."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nmt.training.batches import pad
 from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
 from tests.search.reference import Found, reference_search
 
-kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
 def sources(count: int, seed: int = 0) -> list[list[int]]:
@@ -26,7 +26,7 @@ def sources(count: int, seed: int = 0) -> list[list[int]]:
 
 
 def ending(model: Network, bias: float = 2.5) -> Network:
-    """The same with an end of sentence that is neither sure nor rare, so that hypotheses end at various times."""
+    """`model` with an end of sentence that is neither certain nor rare, so that hypotheses end at various steps."""
     with torch.no_grad():
         model.readout.W_o *= 0.3
         model.readout.W_o[EOS] = 0
@@ -42,8 +42,8 @@ def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
         [one.log_probability for one in found], [one.log_probability for one in expected], rtol=1e-12
     )
     for one, other in zip(found, expected, strict=True):
-        if other.looks:
-            torch.testing.assert_close(one.alignment, torch.stack(other.looks))
+        if other.alignment:
+            torch.testing.assert_close(one.alignment, torch.stack(other.alignment))
         else:
             assert one.alignment is None
 
@@ -52,10 +52,10 @@ def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
 @pytest.mark.parametrize("width", [1, 3, 12])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_all_sentences_at_once_as_one_by_one(
-    context: str, order: str, rank: int | None, width: int, normalize: bool
+    attention: str, order: str, rank: int | None, width: int, normalize: bool
 ) -> None:
     """Every hypothesis with its alignment, of a batch of sentences of 1 to 8 words."""
-    model = ending(tiny_model(context=context, decoder_order=order, output_rank=rank))
+    model = ending(tiny_model(attention=attention, decoder_order=order, output_rank=rank))
     finished = 0
     for forbid_unk in (False, True):
         settings = BeamSettings(width, forbid_unk=forbid_unk, normalize=normalize, n_best=width, alignments=True)
@@ -65,7 +65,7 @@ def test_all_sentences_at_once_as_one_by_one(
     assert width == 1 or finished >= 4
 
 
-def test_the_best_of_many_are_asked_for() -> None:
+def test_n_best_returns_the_first_of_all_hypotheses() -> None:
     model = ending(tiny_model())
     everything = search(model, sources(9), BeamSettings(6, n_best=6, alignments=True))
     for number in (1, 2, 5):
@@ -78,8 +78,8 @@ def test_the_best_of_many_are_asked_for() -> None:
             assert len({tuple(one.words) for one in found}) == len(found) == number
 
 
-def test_a_translation_that_does_not_end_is_given_up_at_three_times_the_length() -> None:
-    """Beside sentences that go on after it: its words, their probability and its looks are those up to there."""
+def test_a_translation_that_does_not_end_is_abandoned_at_three_times_the_length() -> None:
+    """Even while other sentences are still searched: words, probability and alignment are those up to that point."""
     model = ending(tiny_model(), bias=-50)
     mixed = [[3, 5], [4, 2, 6, 7, 1, 3], [2], [5, 5, 5]]
     for source, (found, *more) in zip(
@@ -94,9 +94,9 @@ def test_a_translation_that_does_not_end_is_given_up_at_three_times_the_length()
 
 
 def test_a_wide_beam_finds_the_most_probable_translation() -> None:
-    """With a beam as wide as there are prefixes nothing is lost: compare with all translations of up to 3 words."""
+    """A beam as wide as the number of prefixes loses nothing: compare with all translations of up to 3 words."""
     model = ending(tiny_model())
-    with torch.no_grad():  # four words only: EOS, UNK and two more
+    with torch.no_grad():  # only four words remain: EOS, UNK and two more
         model.readout.b_o[4:] = -1e9
     source = [3, 5]
     translations = [words for length in (1, 2, 3) for words in itertools.product((1, 2, 3), repeat=length)]
@@ -149,7 +149,7 @@ def test_the_best_words_are_the_best_of_all(count: int, symbols: int) -> None:
     added = torch.randn(3, 4, symbols, generator=generator).log_softmax(dim=-1)
     scores = torch.tensor([[0.0, -1.0, -2.0, -torch.inf]]).expand(3, 4)
     totals = (scores.unsqueeze(-1) + added).flatten(1)
-    expected, places = totals.topk(min(count, 3 * symbols), dim=1)  # the row without a hypothesis offers nothing
+    expected, places = totals.topk(min(count, 3 * symbols), dim=1)  # the empty row has no continuations
     best, rows, words = (part[:, : expected.shape[1]] for part in beam._best(scores, added, count))
     assert torch.equal(best, expected)
     assert torch.equal(rows, places // symbols)

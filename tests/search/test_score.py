@@ -1,4 +1,4 @@
-"""The step score: the probabilities of given pairs are those by which the search ranks them."""
+"""The step score: the probability of a given pair is the one by which the search ranks it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import score
-from nmt.trained import load_translator
+from nmt.trained import load_trained
 from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_translator, tiny_model
 
@@ -42,24 +42,24 @@ def rows(text: str) -> list[tuple[float, int]]:
     return [(float(line.split("\t")[0]), int(line.split("\t")[1])) for line in lines]
 
 
-@pytest.mark.parametrize("window", [1, 4, 1000])
+@pytest.mark.parametrize("size", [1, 4, 1000])
 def test_each_pair_has_its_probability(
-    folder: Path, window: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, size: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Pair by pair, one word after the other as the search sees it, empty sides too."""
-    monkeypatch.setattr(score, "WINDOW", window)
+    """It is the one that the pair has on its own, also where a side is empty."""
+    monkeypatch.setattr(score, "SORTED_TOGETHER", size)
     assert step(folder, "--tokenized") == 0
     out, err = capsys.readouterr()
     assert err == ""
-    translator = load_translator(folder / "model", torch.device("cpu"))
+    trained = load_trained(folder / "model", torch.device("cpu"))
     for source, target, (found, words) in zip(SOURCES, TARGETS, rows(out), strict=True):
-        ids = [translator.source.ids(source.split())], [translator.target.ids(target.split())]
-        (loss,) = sentence_nll(translator.model, *ids, torch.device("cpu"))
+        ids = [trained.source.ids(source.split())], [trained.target.ids(target.split())]
+        (loss,) = sentence_nll(trained.model, *ids, torch.device("cpu"))
         assert found == pytest.approx(-loss, abs=2e-6)
         assert words == len(target.split()) + 1
 
 
-def test_translations_have_the_scores_that_they_were_found_with(folder: Path) -> None:
+def test_translations_have_the_scores_that_the_search_gave_them(folder: Path) -> None:
     sources = [source for source in SOURCES if source]
     write(folder / "source.txt", *sources)
     flags = ["--source", str(folder / "source.txt"), "--output", str(folder / "target.txt"), "--device", "cpu"]

@@ -1,9 +1,10 @@
-"""The step translate: lines keep their places, whatever is in them, and a user's mistakes get one line."""
+"""The step translate: every line keeps its place, whatever it contains, and a user's mistakes get one line."""
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import translate
-from nmt.trained import Translator, load_translator
+from nmt.trained import TrainedModel, load_trained
 from tests.model.models import TARGET_SYMBOLS, save_translator, tiny_model
 from tests.search.reference import Found, reference_search
 
@@ -39,7 +40,7 @@ def write(path: Path, *lines: str) -> None:
 
 
 def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
-    """Write a random model in which symbol `raised` is more probable than its weights would have it."""
+    """Save a random model in which symbol `raised` is more probable than its weights make it."""
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
         model.readout.b_o[raised] += by
@@ -63,13 +64,13 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines_of(folder / "out/alignments.jsonl")]
 
 
-def translator(folder: Path) -> Translator:
-    return load_translator(folder / "model", torch.device("cpu"))
+def trained(folder: Path) -> TrainedModel:
+    return load_trained(folder / "model", torch.device("cpu"))
 
 
 def by_hand(folder: Path, words: list[str], **settings: Any) -> list[Found]:
-    """What the one-sentence search finds with a beam of 4."""
-    found = translator(folder)
+    """The hypotheses of the one-sentence search with a beam of 4."""
+    found = trained(folder)
     return reference_search(found.model, found.source.ids(words), 4, **settings)
 
 
@@ -83,7 +84,7 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
     alignments = {(record["line"], record["rank"]): record for record in records(folder)}
     assert scores[0] == "log_probability\twords\tended"
     assert len(translations) == len(scores) - 1 == 4 * len(LINES)
-    target = translator(folder).target
+    target = trained(folder).target
     for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]
         expected = by_hand(folder, words, **options) if words else []
@@ -99,8 +100,8 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
             assert score[1:] == [str(len(one.words) + one.ended), str(int(one.ended))]
             assert record["source"] == [*words, "<eos>"]
             assert record["target"] == [*translation.split(), *["<eos>"] * one.ended]
-            np.testing.assert_allclose(record["weights"], np.stack(one.looks), atol=6e-5)
-    assert len(set(translations)) > 5  # or the order would not show
+            np.testing.assert_allclose(record["weights"], np.stack(one.alignment), atol=6e-5)
+    assert len(set(translations)) > 5  # otherwise a wrong order could not be seen
 
 
 def test_an_unfinished_translation_is_marked(folder: Path) -> None:
@@ -115,7 +116,7 @@ def test_an_unfinished_translation_is_marked(folder: Path) -> None:
 
 
 def test_a_fixed_context_has_no_alignment(folder: Path) -> None:
-    save(folder, context="fixed")
+    save(folder, attention="fixed")
     assert step(folder) == 0
     assert all(record["weights"] is None for record in records(folder))
 
@@ -129,7 +130,7 @@ def test_the_unknown_word_reads_unk_unless_forbidden(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("dictionary", [False, True])
-def test_unknown_words_become_the_source_words_they_looked_at(folder: Path, dictionary: bool) -> None:
+def test_unknown_words_become_the_source_words_they_are_aligned_with(folder: Path, dictionary: bool) -> None:
     save(folder, raised=[0, UNK])
     said = {"s4": "four", "s9": "ni ne", "strange": "étrange"} if dictionary else {}
     write(folder / "words.tsv", *(f"{word}\t{translation}" for word, translation in said.items()), "s4\tother")
@@ -140,10 +141,10 @@ def test_unknown_words_become_the_source_words_they_looked_at(folder: Path, dict
     for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]
         for rank, one in enumerate(by_hand(folder, words)[:2] if words else []):
-            expected = translator(folder).target.words(one.words)
+            expected = trained(folder).target.words(one.words)
             for place, word in enumerate(one.words):
                 if word == UNK:
-                    source = words[int(one.looks[place][:-1].argmax())]
+                    source = words[int(one.alignment[place][:-1].argmax())]
                     expected[place] = said.get(source, source)
                     replaced.append(expected[place])
             assert translations[2 * number + rank] == " ".join(expected)
@@ -161,7 +162,7 @@ def test_only_known_leaves_the_other_lines_out(folder: Path) -> None:
 def test_running_text_in_and_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """From standard input to standard output, with what comes in text: entities, CRLF, separators, no last newline."""
+    """From standard input to standard output, with entities, CRLF, separators and no newline at the end."""
     save(folder, raised=[0, 2, 3, 4])
     words = ["l&apos;", "&quot;", "été", ",", "&amp;", "(", ")", ".", "c&apos;", "est", "!"]
     Shortlist(("<eos>", "<unk>", *words), (1,) * TARGET_SYMBOLS).write(folder / "model/target.tsv")
@@ -180,7 +181,7 @@ def test_running_text_in_and_out(
     assert tokenize(lines[4].lstrip("\ufeff")) == "café x ."
     for line, translation in zip(lines, translations, strict=True):
         tokens = tokenize(line.lstrip("\ufeff")).split()
-        best = translator(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
+        best = trained(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
         assert translation == detokenize(" ".join(best))
     assert '"' in out.decode()
 
@@ -221,7 +222,7 @@ def test_a_line_of_a_hundred_thousand_words_is_cut(
         (lambda folder: (folder / "source.txt").unlink(), "source.txt"),
         (lambda folder: (folder / "source.txt").write_bytes(b"s2\ns3 \xff\n"), "line 2 is not UTF-8"),
         (lambda folder: (folder / "source.txt").write_bytes(b""), "source.txt: empty"),
-        (lambda folder: save(folder, raised=slice(None), initialization_scale=1e39), "model.safetensors"),
+        (lambda folder: save(folder, raised=slice(None), by=math.inf), "model.safetensors"),
     ],
     ids=["no model", "no shortlist", "no source", "not UTF-8", "empty", "diverged"],
 )
@@ -257,7 +258,7 @@ def test_a_mistaken_option_is_said_in_one_line(
 
 
 def test_a_fixed_context_can_replace_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(folder, context="fixed")
+    save(folder, attention="fixed")
     assert_refused(folder, capsys, "its context is fixed", "--replace-unk")
 
 

@@ -1,0 +1,115 @@
+"""The steps that `nmt STEP` runs: the module of each, one line of help, and the group in which the help lists it.
+
+Nothing imported here is slow to import, so that `nmt --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from nmt import papers
+from nmt.system.files import UserError
+
+# Group, package, step: the module of a step is its package and its name.
+GROUPS: dict[str, dict[str, dict[str, str]]] = {
+    "Use a trained model": {
+        "nmt.search": {
+            "translate": "translate text by beam search",
+            "score": "compute the log probability of given translations",
+        },
+        "nmt.report": {"align": "show which source words the model attends to, as a figure and a table"},
+    },
+    "Follow the training of an experiment": {
+        "nmt.monitor": {
+            "status": "show how far each model is and when it will be finished",
+            "tensorboard": "export the training metrics for TensorBoard",
+        },
+    },
+    "Workflow: corpora": {
+        "nmt.toy": {"mirror": "generate the demonstration's corpora in the built-in language"},
+        "nmt.corpora": {
+            "fetch": "download one archive and check its hash",
+            "verify": "check all downloaded archives against the registry",
+            "extract": "extract the two sides of a corpus from its archives",
+            "tokenize": "tokenize text as the Moses script does",
+            "lmplz": "build KenLM's lmplz, which estimates language models",
+            "clean": "mark the sentence pairs that data selection may keep",
+            "train_lm": "estimate the language models of data selection",
+            "score_pairs": "score sentence pairs by bilingual cross-entropy difference",
+            "select": "select the training pairs that are most like in-domain text",
+            "shortlist": "keep the most frequent words of one side as the vocabulary",
+            "binarize": "turn the training text into shuffled word ids",
+        },
+    },
+    "Workflow: phrase-based systems": {
+        "nmt.phrase_based.thot": {
+            "thot_word_align": "align words in one direction with Thot's fast_align",
+            "thot_symmetrize": "join the word alignments of both directions",
+            "thot_phrase_table": "extract and count phrase pairs",
+            "thot_language_model": "count n-grams for Thot's language model",
+            "thot_tune": "tune the weights of the Thot system by minimum error rate training",
+            "thot_translate": "translate text with the Thot system",
+        },
+        "nmt.phrase_based.moses": {
+            "moses_align": "align words with the tools of a Moses installation",
+            "moses_language_model": "estimate the language model of the Moses system",
+            "moses_phrases": "extract and score phrases and their reordering",
+            "moses_tune": "tune the weights of the Moses system by minimum error rate training",
+            "moses_translate": "translate text with the Moses system",
+        },
+    },
+    "Workflow: training": {
+        "nmt.training": {
+            "train": "train one model, or resume its training",
+            "nll": "measure the negative log-likelihood of sentence pairs",
+        },
+    },
+    "Workflow: evaluation and report": {
+        "nmt.evaluation": {
+            "evaluate": "compute the BLEU of one system on one test set",
+            "lengths": "compute BLEU by the length of the source sentence",
+            "significance": "test which differences in BLEU are more than chance",
+            "coverage": "count how much of each text the vocabularies cover",
+            "evidence": "compare data selections by perplexity and BLEU",
+        },
+        "nmt.report": {
+            "selection_table": "tabulate what data selection kept of each corpus",
+            "ratings": "draw the distribution of the scores of each corpus's pairs",
+            "sheet": "render a table as an HTML page for Snakemake's report",
+            "index": "build the page with all tables, figures and alignments",
+        },
+    },
+}
+MODULES = {
+    step: f"{package}.{step}" for packages in GROUPS.values() for package, steps in packages.items() for step in steps
+}
+
+
+def groups() -> dict[str, dict[str, str]]:
+    """The help line of every step by group, in the order of the help; each paper is a group of its own."""
+    listed = {
+        group: {step: line for steps in packages.values() for step, line in steps.items()}
+        for group, packages in GROUPS.items()
+    }
+    for name in papers.rooms():
+        room = papers.room(name)
+        listed[f"Workflow: tables and figures of {name}"] = {f"{name}.{step}": line for step, line in room.STEPS.items()}
+    return listed
+
+
+def names() -> list[str]:
+    """The names of all steps, those of the papers included."""
+    return [step for steps in groups().values() for step in steps]
+
+
+def module(step: str) -> str:
+    """The name of the module of `step`; raises UserError, which names the nearest step."""
+    paper, _, name = step.rpartition(".")
+    if step in MODULES:
+        return MODULES[step]
+    if paper in papers.rooms() and name in papers.room(paper).STEPS:
+        return f"nmt.papers.{step}"
+    # A paper's step is found without the paper's name, too.
+    candidates = {key: one for one in names() for key in (one, one.rpartition(".")[2])}
+    [nearest] = difflib.get_close_matches(step, candidates, n=1, cutoff=0.0)
+    raise UserError(f"unknown step {step}; the nearest is {candidates[nearest]}")

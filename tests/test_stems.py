@@ -1,0 +1,138 @@
+"""One stem everywhere: a rule, the step that it runs, its module, its log, its benchmark and its test have one name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nmt import commands
+from nmt.system.files import UserError
+
+ROOT = Path(__file__).parents[1]
+RULE = re.compile(r"^ *(?:rule|checkpoint)(?: (\w+))?:$", re.MULTILINE)
+NAME = re.compile(r"^ +name:\s+f?\"([^\"]+)\"", re.MULTILINE)
+
+# Rules whose name is not that of their step, and why.
+OTHER_STEP = {
+    "translate_no_unk": "translate",  # the same step on other sentences, with other options
+    "sheet_*": "sheet",  # a rule for each table, because a caption of Snakemake's report belongs to a rule
+}
+NO_STEP = {
+    "all": "names the targets",
+    "development": "joins files with cat",
+}
+# Steps of the workflow that no rule runs, and why.
+NO_RULE = {
+    "evidence": "a study that a developer runs by hand, results/open/README.md",
+}
+# Steps whose test is not in a module of their own: one test takes the steps through the whole chain.
+TESTED_TOGETHER = {
+    "thot_word_align": "phrase_based/thot/test_thot.py",
+    "thot_symmetrize": "phrase_based/thot/test_thot.py",
+    "thot_tune": "phrase_based/thot/test_thot.py",
+    "thot_translate": "phrase_based/thot/test_thot.py",
+    "moses_align": "phrase_based/moses/test_moses.py",
+    "moses_language_model": "phrase_based/moses/test_moses.py",
+    "moses_phrases": "phrase_based/moses/test_moses.py",
+    "moses_tune": "phrase_based/moses/test_moses.py",
+    "moses_translate": "phrase_based/moses/test_moses.py",
+    "ratings": "report/test_selection_table.py",
+    "lengths": "papers/bahdanau2015/test_figure2.py",
+    "bahdanau2015.table1": "papers/bahdanau2015/test_tables.py",
+    "bahdanau2015.table2": "papers/bahdanau2015/test_tables.py",
+    "bahdanau2015.figure1": "papers/bahdanau2015/test_figure2.py",
+    "bahdanau2015.samples": "papers/bahdanau2015/test_figure3.py",
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule file says of a rule; a placeholder in its name reads `*`."""
+
+    name: str
+    steps: frozenset[str]
+    coded: frozenset[str]
+    logs: frozenset[str]
+    benchmarks: frozenset[str]
+
+
+def read_rules() -> list[Rule]:
+    """The rules of the workflow, in the order of the files."""
+    rules = []
+    for path in [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]:
+        # What comes before the first rule; then for each rule the name, where its header has one, and the body.
+        _, *parts = RULE.split(path.read_text())
+        for name, body in zip(parts[::2], parts[1::2], strict=True):
+            given = NAME.search(body)
+            assert name or given, f"{path}: a rule without a name"
+            rules.append(
+                Rule(
+                    name or re.sub(r"\{\w+\}", "*", given[1]) if given else name,
+                    frozenset(re.findall(r"python -m nmt (\S+)", body)),
+                    frozenset(re.findall(r"code\(\"([\w.]+)\"\)", body)),
+                    frozenset(re.findall(r"\"logs/([^/\"]+)/", body)),
+                    frozenset(re.findall(r"\"benchmarks/([^/\"]+)/", body)),
+                )
+            )
+    return rules
+
+
+RULES = read_rules()
+STEPS_OF_WORKFLOW = [
+    step for group, steps in commands.groups().items() if group.startswith("Workflow") for step in steps
+]
+
+
+def named(step: str) -> str:
+    """The name of the rule that runs `step`: a rule's name has no dots."""
+    return step.replace(".", "_")
+
+
+def test_the_rules_are_found() -> None:
+    names = [rule.name for rule in RULES]
+    assert len(set(names)) == len(names) > 30
+    assert set(OTHER_STEP) | set(NO_STEP) <= set(names)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_runs_the_step_of_its_name(rule: Rule) -> None:
+    if rule.name in NO_STEP:
+        assert not rule.steps
+        assert rule.logs | rule.benchmarks <= {rule.name}
+        return
+    [step] = rule.steps
+    assert named(step) == OTHER_STEP.get(rule.name, rule.name)
+    assert rule.coded <= {step}
+    assert {named(folder) for folder in rule.logs} == {named(step)}
+    assert {named(folder) for folder in rule.benchmarks} == {named(step)}
+    assert commands.module(step).rpartition(".")[2] == step.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("step", STEPS_OF_WORKFLOW)
+def test_a_step_of_the_workflow_has_a_rule(step: str) -> None:
+    run = {one for rule in RULES for one in rule.steps}
+    assert (step in run) == (step not in NO_RULE)
+
+
+@pytest.mark.parametrize("step", commands.names())
+def test_a_step_has_a_module_and_a_test(step: str) -> None:
+    *rooms, stem = commands.module(step).split(".")[1:]
+    assert (ROOT / "nmt" / "/".join(rooms) / f"{stem}.py").is_file()
+    own = ROOT / "tests" / "/".join(rooms) / f"test_{stem}.py"
+    if step in TESTED_TOGETHER:
+        assert not own.exists()
+        together = (ROOT / "tests" / TESTED_TOGETHER[step]).read_text()
+        assert re.search(rf"\b{step.rpartition('.')[2]}\b", together)
+    else:
+        assert own.is_file(), f"{own.relative_to(ROOT)}: no such test"
+
+
+def test_exceptions_are_of_steps_that_exist() -> None:
+    for step in [*OTHER_STEP.values(), *NO_RULE, *TESTED_TOGETHER]:
+        try:
+            commands.module(step)
+        except UserError as error:
+            pytest.fail(str(error))
