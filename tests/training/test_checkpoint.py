@@ -17,7 +17,7 @@ from nmt.training.checkpoint import (
     Checkpoint,
     Interval,
     State,
-    alone,
+    locked,
     read_checkpoint,
     remove_checkpoints,
     write_checkpoint,
@@ -52,16 +52,16 @@ def test_who_comes_second_waits(tmp_path: Path, capsys: pytest.CaptureFixture[st
     folder, entered = tmp_path / "checkpoints", threading.Event()
 
     def second() -> None:
-        with alone(folder):
+        with locked(folder):
             entered.set()
 
     waiting = threading.Thread(target=second)
-    with alone(folder):
+    with locked(folder):
         waiting.start()
         assert not entered.wait(0.2)
     waiting.join()
     assert entered.is_set()
-    assert f"{folder}: another process trains there; waiting for its end" in capsys.readouterr().err
+    assert f"{folder}: another process trains there; waiting for it to end" in capsys.readouterr().err
 
 
 def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
@@ -79,7 +79,7 @@ def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
         (tmp_path / "latest.pt").write_bytes(damaged)
         (tmp_path / "previous.pt").write_bytes(previous)
         assert updates(tmp_path) == 1, place
-        assert "latest.pt is damaged" in capsys.readouterr().err
+        assert "latest.pt is damaged and was renamed" in capsys.readouterr().err
         assert (tmp_path / "damaged.pt").read_bytes() == damaged
 
 
@@ -105,7 +105,7 @@ def test_nothing_whole_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixtu
     for name in ("latest.pt", "previous.pt"):
         (tmp_path / name).write_bytes(b"no checkpoint")
     assert updates(tmp_path) is None
-    assert capsys.readouterr().err.count("damaged and") == 2
+    assert capsys.readouterr().err.count("damaged and was renamed") == 2
 
 
 class KilledError(Exception):
@@ -166,7 +166,7 @@ def test_other_settings_are_named(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, made(1))
     with pytest.raises(UserError, match=r"hidden was 6, is 7; .* delete"):
         read_checkpoint(tmp_path, {**SETTINGS, "hidden": 7})
-    with pytest.raises(UserError, match="new was None, is 1"):
+    with pytest.raises(UserError, match="new was unset, is 1"):
         read_checkpoint(tmp_path, {**SETTINGS, "new": 1})
 
 
