@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import torch
 
+from nmt.settings.checks import Neutral, choice
+from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
 from nmt.training import checkpoint as module
 from nmt.training.checkpoint import (
@@ -22,8 +25,21 @@ from nmt.training.checkpoint import (
     remove_checkpoints,
     write_checkpoint,
 )
+from tests.training.toy import tiny_variant
 
 SETTINGS = {"hidden": 6, "continues": None}
+
+
+@dataclass(frozen=True)
+class LaterOptimization(Optimization):
+    """The optimization of a later version, which has one more setting."""
+
+    schedule: Annotated[str, choice("constant", "decaying"), Neutral("constant")] = "constant"
+
+
+def later(variant: Variant, **settings: Any) -> Variant:
+    """The same variant in the later version."""
+    return replace(variant, optimization=LaterOptimization(**asdict(variant.optimization), **settings))
 
 
 def made(updates: int) -> Checkpoint:
@@ -168,6 +184,27 @@ def test_other_settings_are_named(tmp_path: Path) -> None:
         read_checkpoint(tmp_path, {**SETTINGS, "hidden": 7})
     with pytest.raises(UserError, match="new was unset, is 1"):
         read_checkpoint(tmp_path, {**SETTINGS, "new": 1})
+
+
+def test_a_checkpoint_from_before_a_setting_is_resumed_at_its_neutral_value(tmp_path: Path) -> None:
+    before = tiny_variant()
+    assert later(before).learned() == before.learned()
+    write_checkpoint(tmp_path, replace(made(1), settings=before.learned()))
+    found = read_checkpoint(tmp_path, later(before).learned())
+    assert found is not None
+    assert found.state.updates == 1
+
+
+def test_a_new_setting_at_another_value_refuses_to_resume(tmp_path: Path) -> None:
+    before = tiny_variant()
+    write_checkpoint(tmp_path, replace(made(1), settings=before.learned()))
+    with pytest.raises(
+        UserError, match=r"latest\.pt: schedule was unset, is decaying; set it back to resume, or delete"
+    ):
+        read_checkpoint(tmp_path, later(before, schedule="decaying").learned())
+    write_checkpoint(tmp_path, replace(made(2), settings=later(before, schedule="decaying").learned()))
+    with pytest.raises(UserError, match=r"latest\.pt: schedule was decaying, is unset; "):
+        read_checkpoint(tmp_path, before.learned())
 
 
 def test_another_versions_checkpoint_is_not_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

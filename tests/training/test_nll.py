@@ -92,6 +92,11 @@ def test_a_sample_is_drawn_by_the_seed(folder: Path) -> None:
     assert drawn(3, 5) == drawn(3, 5)
 
 
+def test_a_sample_without_a_seed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert step(folder, "--sample", "3") == 1
+    assert capsys.readouterr().err == "nmt nll: --seed: missing; a sample needs one\n"
+
+
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [
