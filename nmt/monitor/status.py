@@ -21,10 +21,8 @@ from nmt.system.files import UserError, read_json
 
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", "best, at update", "end")
 RECENT = 20  # records from which the speed of a training is estimated
-QUIET_SECONDS, QUIET_GAPS = (
-    300,
-    5,
-)  # a training is silent after 300 s and 5 times the longest recent gap between records
+# A training is silent after this time, if it is also this many times the longest recent gap between its records.
+QUIET_SECONDS, QUIET_GAPS = 300, 5
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 

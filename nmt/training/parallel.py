@@ -48,7 +48,9 @@ class Processes:
         if device.type == "cpu" or self.alone:
             return device
         if self.local_rank >= torch.cuda.device_count():
-            raise UserError(f"only {torch.cuda.device_count()} GPUs for more processes; start one process a GPU")
+            raise UserError(
+                f"torchrun: more processes here than GPUs ({torch.cuda.device_count()}); start one for each"
+            )
         torch.cuda.set_device(self.local_rank)
         return torch.device("cuda", self.local_rank)
 

@@ -64,7 +64,7 @@ def test_every_batch_is_full_and_depends_on_its_number_alone() -> None:
     assert torch.equal(one[17].source, other[17].source)
 
 
-def test_four_bytes_a_pair_are_kept() -> None:
+def test_four_bytes_a_pair_are_held_in_memory() -> None:
     assert Batches(Text([5] * 1000, [5] * 1000), maximum_length=5, size=1, sort_batches=1).pairs.nbytes == 4000
 
 
@@ -77,6 +77,6 @@ def test_pinned_batches_are_the_same() -> None:
         assert torch.equal(one.cpu(), other)
 
 
-def test_no_pair_within_the_limit_is_said() -> None:
+def test_no_pair_within_the_limit_is_an_error() -> None:
     with pytest.raises(UserError, match="maximum_length"):
         Batches(Text([5], [5]), maximum_length=4, size=1, sort_batches=1)

@@ -1,4 +1,4 @@
-"""Checkpoints: whatever happens to a file, the last whole state is found."""
+"""Checkpoints: whatever happens to a file, the last whole state is found and resumed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert found == expected
 
 
-def test_who_comes_second_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_process_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, entered = tmp_path / "checkpoints", threading.Event()
 
     def second() -> None:
@@ -83,7 +83,7 @@ def test_who_comes_second_waits(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of digest, headers and tensors alike; the middle of the file is the middle of a tensor."""
+    """In the digest, in headers and in tensors; the middle of the file is within a tensor."""
     for number in (1, 2):
         write_checkpoint(tmp_path, made(number))
     latest, previous = ((tmp_path / name).read_bytes() for name in ("latest.pt", "previous.pt"))
@@ -100,7 +100,7 @@ def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
 
 
 @pytest.mark.parametrize("length", [0, 10, 32, 1000])
-def test_a_cut_one_too(tmp_path: Path, length: int) -> None:
+def test_a_truncated_file_gives_way_too(tmp_path: Path, length: int) -> None:
     for number in (1, 2):
         write_checkpoint(tmp_path, made(number))
     os.truncate(tmp_path / "latest.pt", length)
@@ -117,7 +117,7 @@ def test_a_damaged_one_never_takes_the_place_of_the_good_one_before(tmp_path: Pa
     assert updates(tmp_path) == 1
 
 
-def test_nothing_whole_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_whole_checkpoint_training_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("latest.pt", "previous.pt"):
         (tmp_path / name).write_bytes(b"no checkpoint")
     assert updates(tmp_path) is None
@@ -207,7 +207,7 @@ def test_a_new_setting_at_another_value_refuses_to_resume(tmp_path: Path) -> Non
         read_checkpoint(tmp_path, before.learned())
 
 
-def test_another_versions_checkpoint_is_not_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_of_another_version_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "asdict", lambda state: {"steps": 5, "interval": {}})
     write_checkpoint(tmp_path, made(1))
     with pytest.raises(UserError, match="another version"):
