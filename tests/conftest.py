@@ -27,6 +27,16 @@ def lmplz() -> Path:
     return LMPLZ
 
 
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the toy language on which tiny models are trained."""
+    from tests.training.toy import make_toy
+
+    folder = tmp_path_factory.mktemp("toy")
+    make_toy(folder)
+    return folder
+
+
 class SmallDisk:
     """A folder in which only so many bytes can be written: a file system of its own where the test may mount one.
 

@@ -1,1 +1,1 @@
-"""Trainings under way: how far they are."""
+"""Watching the trainings of an experiment while they run."""

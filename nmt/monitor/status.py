@@ -1,6 +1,7 @@
-"""How far each model of an experiment is, wherever it is trained: all is read from the metrics that trainings write.
+"""Show the progress of every model of an experiment, on whatever machine it is trained.
 
-The development score is the negative log-likelihood of a sentence, in nats: less is better.
+Everything is read from the metrics that trainings write. The development score is the negative log-likelihood of a
+sentence in nats: lower is better.
 """
 
 from __future__ import annotations
@@ -11,30 +12,28 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from nmt.corpora.binarize import Bitext
-from nmt.settings.experiment import Config
+from nmt.monitor.metrics import Record, folders, latest, read_metrics, values
+from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
-from nmt.settings.extends import read_config
-from nmt.settings.variant import Variant
+from nmt.settings.extends import read_experiment
+from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError, read_json
-from nmt.training.metrics import Record, folders, latest, read_metrics, values
 
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", "best, at update", "end")
-RECENT = 20  # records from which the pace is taken
-QUIET_SECONDS, QUIET_GAPS = 300, 5  # a training is silent after so long, and so many times its longest recent gap
+RECENT = 20  # records from which the speed of a training is estimated
+# A training is silent after this time, if it is also this many times the longest recent gap between its records.
+QUIET_SECONDS, QUIET_GAPS = 300, 5
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far one training is; None for what is not known."""
+    """The progress of one training; None for what is not known."""
 
     label: str
     state: str
     updates: int = 0
-    last: int | None = None  # updates at its end, or sooner where it has a patience
+    last: int | None = None  # updates at its end; with a patience it may end earlier
     epochs: float | None = None
     words_per_second: float | None = None
     nll: float | None = None
@@ -42,7 +41,7 @@ class Standing:
     end: str = ""
 
     def cells(self) -> list[str]:
-        """What COLUMNS show."""
+        """The cells of COLUMNS."""
         of = f" of {self.last:,}" if self.last else ""
         best = f"{self.best[1]:.2f} at {self.best[0]:,}" if self.best else ""
         cells = [f"{self.updates:,}{of}" if self.updates or of else ""]
@@ -51,20 +50,20 @@ class Standing:
         return [self.label, self.state, *cells, best, self.end]
 
 
-def standing(config: Config, variant: Variant, now: float) -> Standing:
-    """How far the training of `variant` is at the time `now`."""
-    file = latest(config.experiment, variant.name)
+def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
+    """The progress of the training of `variant` at the time `now`."""
+    file = latest(experiment.name, variant.name)
     if file is None:
         before = variant.continues
-        return Standing(variant.label, f"after {config.variants[before].label}" if before else "not begun")
+        return Standing(variant.label, f"after {experiment.variants[before].label}" if before else "not begun")
     written = file.stat().st_mtime
     records = read_metrics(file)
     updates = int(records[-1]["updates"] or 0) if records else 0
     words, scores = values(records, "words_per_second"), values(records, "development_nll")
-    folder = folders(config.experiment, variant.name)[1]
+    folder = folders(experiment.name, variant.name)[1]
     finished = file.parent == folder
-    start = _start(config, variant)
-    last = None if start is None or finished else start + variant.updates
+    start = _start(experiment, variant)
+    last = None if start is None or finished else start + variant.optimization.updates
     state, end = "finished", _clock(written)
     if not finished:
         state, end = _pace(records, variant, updates, last, written, now)
@@ -73,7 +72,7 @@ def standing(config: Config, variant: Variant, now: float) -> Standing:
         state,
         updates,
         last,
-        _summary(folder, "epochs") if finished else _epochs(config, variant, updates),
+        _summary(folder, "epochs") if finished else _epochs(experiment, variant.optimization, updates),
         words[-1][1] if words else None,
         scores[-1][1] if scores else None,
         min(scores, key=lambda score: score[1], default=None),
@@ -81,36 +80,39 @@ def standing(config: Config, variant: Variant, now: float) -> Standing:
     )
 
 
-def _start(config: Config, variant: Variant) -> int | None:
-    """The updates of the model that a variant goes on from."""
+def _start(experiment: Experiment, variant: Variant) -> int | None:
+    """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
     if variant.continues is None:
         return 0
-    updates = _summary(folders(config.experiment, variant.continues)[1], "updates_best")
+    updates = _summary(folders(experiment.name, variant.continues)[1], "updates_best")
     return None if updates is None else int(updates)
 
 
 def _summary(folder: Path, key: str) -> float | None:
-    """A number in the summary of a finished training; None where there is none."""
+    """A number in the summary of a finished training; None if it is missing."""
     try:
         return float(read_json(folder / "summary.json")[key])
     except (UserError, KeyError):
         return None
 
 
-def _epochs(config: Config, variant: Variant, updates: int) -> float | None:
-    """Passes over the training pairs that the variant takes; None where they are not there."""
+def _epochs(experiment: Experiment, optimization: Optimization, updates: int) -> float | None:
+    """Passes over the training pairs of at most the maximum length; None if the binarized text is missing."""
+    from nmt.corpora.binarize import Bitext
+
     try:
-        bitext = Bitext(Path("data") / config.experiment / "binarized")
+        bitext = Bitext(Path("data") / experiment.name / "binarized")
     except UserError:
         return None
-    short = (bitext.source_lengths <= variant.maximum_length) & (bitext.target_lengths <= variant.maximum_length)
-    return updates * variant.batch / max(1, int(np.count_nonzero(short)))
+    longest = optimization.maximum_length
+    short = (bitext.source_lengths <= longest) & (bitext.target_lengths <= longest)
+    return updates * optimization.batch / max(1, int(short.sum()))
 
 
 def _pace(
     records: list[Record], variant: Variant, updates: int, last: int | None, written: float, now: float
 ) -> tuple[str, str]:
-    """The state of a training that is not finished, and when it will be if it goes on as lately."""
+    """The state of a training under way, and when it will end at its recent speed."""
     recent = [(int(one["updates"] or 0), float(one["seconds"] or 0)) for one in records[-RECENT:]]
     gaps = [later[1] - earlier[1] for earlier, later in zip([(0, 0.0), *recent], recent, strict=False)]
     patient = max(QUIET_SECONDS, QUIET_GAPS * max(gaps[1:] or gaps, default=0))
@@ -120,8 +122,8 @@ def _pace(
     if last is None or not done:
         return state, ""
     left = max(0, last - updates) * (recent[-1][1] - recent[0][1]) / done
-    sooner = "at the latest " if variant.patience else ""
-    return state, sooner + (f"{_span(left)} of work left" if silent else _clock(max(now, written + left)))
+    at_latest = "at the latest " if variant.optimization.patience else ""
+    return state, at_latest + (f"{_span(left)} of work left" if silent else _clock(max(now, written + left)))
 
 
 def _clock(moment: float) -> str:
@@ -136,7 +138,7 @@ def _span(seconds: float) -> str:
 
 
 def table(standings: list[Standing]) -> str:
-    """Lines of COLUMNS, names to the left and numbers to the right."""
+    """The table of `standings`, with text aligned to the left and numbers to the right."""
     rows = [list(COLUMNS), *(one.cells() for one in standings)]
     widths = [max(len(row[index]) for row in rows) for index in range(len(COLUMNS))]
     lines = []
@@ -157,20 +159,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=10.0,
         type=float,
         metavar="SECONDS",
-        help="say it again every so many seconds (10), until all are finished or Ctrl-C",
+        help="repeat every so many seconds (default: 10), until all models are finished or Ctrl-C",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.watch is not None and not arguments.watch > 0:
-        raise UserError(f"--watch {arguments.watch:g}: must be more than 0 seconds")
-    config = read_config(arguments.overlays)
+        raise UserError(f"--watch {arguments.watch:g}: must be more than 0 seconds; name a longer time")
+    experiment = read_experiment(arguments.configs)
     while True:
         now = time.time()
-        standings = [standing(config, variant, now) for variant in config.variants.values()]
+        standings = [standing(experiment, variant, now) for variant in experiment.variants.values()]
         if arguments.watch is not None:
             sys.stdout.write(CLEAR if sys.stdout.isatty() else "\n")
-            sys.stdout.write(f"{config.experiment}, {_clock(now)}\n")
+            sys.stdout.write(f"{experiment.name}, {_clock(now)}\n")
         sys.stdout.write(table(standings))
         sys.stdout.flush()
         if arguments.watch is None or all(one.state == "finished" for one in standings):

@@ -1,6 +1,6 @@
-"""Write the metrics of an experiment's trainings as event files for TensorBoard; a repeated call writes them anew.
+"""Write the metrics of an experiment's trainings as event files for TensorBoard; another call replaces them.
 
-Each model is a run; steps are updates, and the relative time is that spent in training.
+Each model is a run, steps are updates, and relative time is training time.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import os
 import tempfile
 from pathlib import Path
 
+from nmt.monitor.metrics import Record, latest, read_metrics
 from nmt.settings.extends import add_arguments as add_config_arguments
-from nmt.settings.extends import read_config
+from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
-from nmt.training.metrics import Record, latest, read_metrics
 
 TAGS = {
     "train_nll": "NLL of a sentence/training",
@@ -26,20 +26,26 @@ EVENTS = "events.out.tfevents.*"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="for `tensorboard --logdir DIR`")
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="folder of the event files, for `tensorboard --logdir DIR`",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    config = read_config(arguments.overlays)
-    found = {name: file for name in config.variants if (file := latest(config.experiment, name)) is not None}
+    experiment = read_experiment(arguments.configs)
+    found = {name: file for name in experiment.variants if (file := latest(experiment.name, name)) is not None}
     if not found:
-        raise UserError(f"data/{config.experiment}: no training has begun; there is nothing to show yet")
+        raise UserError(f"data/{experiment.name}: no training has begun; start one to see its metrics")
     for variant, file in found.items():
         write_events(read_metrics(file), arguments.output / variant)
 
 
 def write_events(records: list[Record], folder: Path) -> None:
-    """Put an event file of `records` into `folder`, in the place of earlier ones."""
+    """Write an event file of `records` to `folder`, replacing earlier ones."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

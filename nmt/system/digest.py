@@ -1,16 +1,16 @@
-"""A digest of the code a step runs: what the workflow compares where Snakemake cannot see imported modules.
+"""A digest of the code that a step runs: the workflow compares it, for Snakemake cannot see imported modules.
 
-The digest of a module covers its syntax tree and those of the `nmt` modules it imports, directly or through
-others. Comments, white space and docstrings are no part of the trees, so a change of them reruns nothing. Imports
-inside functions count too, those for the type checker do not; a module that is chosen by name at run time must be
-named by the caller.
+The digest covers the step's module and every `nmt` module that it imports, directly or through others, but those in
+`LEFT_OUT`. A module counts by its syntax tree without comments, docstrings and the text of messages, so that rewording
+any of them reruns nothing. Imports within functions count; imports for the type checker alone do not. A module that is
+chosen by name at run time must be named by the caller.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +19,25 @@ from nmt.system.files import UserError
 ROOT = Path(__file__).resolve().parents[2]
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
+#: Modules that cannot change what a step computes, each with the reason; `.*` stands for all modules of a package.
+LEFT_OUT = {
+    "nmt.settings.*": "Snakemake compares the settings themselves: every rule hands a step those that it uses.",
+    "nmt.model.attention": "It only names the module of each attention; the rules name the one that a variant uses.",
+    "nmt.system.device": "Where a step runs, with how many threads: facts about a run, as its seconds are.",
+    "nmt.system.gpu": "Which of several GPUs a process takes.",
+    "nmt.system.orphans": "When the jobs of a killed run end.",
+    "nmt.system.progress": "How a step shows its progress.",
+    "nmt.system.stop": "When a step ends early; what it computes after that is the same.",
+}
+
+# Calls whose arguments are only read by people, and the arguments of others that are.
+_MESSAGES = {"UserError", "StoppedError", "warn", "Progress"}
+_DESCRIBED = {"add_argument", "ArgumentParser"}
+_DESCRIPTIONS = {"help", "metavar", "description", "epilog", "usage"}
+
 
 def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
-    """Sixteen hexadecimal digits for the code of `modules` and their imports, less the modules in `exclude`.
+    """Sixteen hexadecimal digits for the code of `modules` and their imports, without the modules in `exclude`.
 
     Raises UserError where a named module does not exist or is not Python.
     """
@@ -30,7 +46,7 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
     trees: dict[str, str] = {}
     while waiting:
         module = waiting.pop()
-        if module in seen:
+        if module in seen or is_left_out(module):
             continue
         seen.add(module)
         trees[module], imported = _read(module)
@@ -39,9 +55,14 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
+def is_left_out(module: str) -> bool:
+    """Whether `module` is in LEFT_OUT, by its own name or as part of a package."""
+    return module in LEFT_OUT or any(f"{package}.*" in LEFT_OUT for package in _packages(module))
+
+
 @cache
 def _file(module: str) -> Path | None:
-    """The file of an `nmt` module, a package's being its __init__.py; None where there is none."""
+    """The file of an `nmt` module, __init__.py for a package; None where there is none."""
     path = ROOT.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
@@ -54,16 +75,19 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
     """The hash of a module's syntax tree and the `nmt` modules it imports."""
     path = _file(module)
     if path is None:
-        raise UserError(f"{module}: no such module in {ROOT / 'nmt'}")
+        raise UserError(f"{module}: no such module in {ROOT / 'nmt'}; name one that is there")
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except SyntaxError as error:
-        raise UserError(f"{path}: line {error.lineno} is not Python ({error.msg})") from None
+        raise UserError(f"{path}: line {error.lineno} is not Python ({error.msg}); correct it") from None
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             node.body = []
         elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
+        elif isinstance(node, ast.Call):
+            for message in _messages(node):
+                _remove_text(message)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     imported: set[str] = set()
     for node in ast.walk(tree):
@@ -76,6 +100,50 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
     own = {one for one in imported if one.split(".")[0] == "nmt" and _file(one) is not None}
     own.update(_packages(module))
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(own - {module})
+
+
+def _messages(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of `call` that are only read by people."""
+    name = call.func.id if isinstance(call.func, ast.Name) else None
+    if name in _MESSAGES or (name == "print" and _prints_to_terminal(call)):
+        yield from call.args
+        yield from (keyword.value for keyword in call.keywords)
+    elif (call.func.attr if isinstance(call.func, ast.Attribute) else name) in _DESCRIBED:
+        yield from (keyword.value for keyword in call.keywords if keyword.arg in _DESCRIPTIONS)
+
+
+def _prints_to_terminal(call: ast.Call) -> bool:
+    """Whether a call of print names no file, or standard error."""
+    files = [keyword.value for keyword in call.keywords if keyword.arg in ("file", None)]
+    return all(ast.unparse(file) == "sys.stderr" for file in files)
+
+
+def _remove_text(node: ast.expr) -> None:
+    """Remove the literal text of a message, in place; what is inserted into it, such as a call, stays as it is."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node.value = ""
+    elif isinstance(node, ast.JoinedStr):
+        node.values = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+    elif isinstance(node, ast.FormattedValue):
+        node.format_spec = None
+    for part in _parts(node):
+        _remove_text(part)
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions that `node` puts together to a text."""
+    match node:
+        case ast.JoinedStr(values=parts) | ast.BoolOp(values=parts) | ast.Tuple(elts=parts):
+            return parts
+        case ast.FormattedValue(value=part) | ast.Starred(value=part) | ast.GeneratorExp(elt=part):
+            return [part]
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.IfExp(body=one, orelse=other):
+            return [one, other]
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as separator, attr="join"), args=parts):
+            return [separator, *parts]
+    return []
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

@@ -1,1 +1,1 @@
-"""Batches, Adadelta, the loop and its checkpoints."""
+"""Training: batches, optimizers, updates, the loop and its checkpoints."""

@@ -1,4 +1,4 @@
-"""Minibatches as in Appendix B.2: read a window ahead, sort it by length, cut it up."""
+"""Minibatches as in Appendix B.2: read several batches ahead, sort their pairs by length, and cut them up again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import EOS
 from nmt.system.files import UserError
 
-FULL_BATCH = 100  # words of the longest sentence up to which a batch is full; longer ones would take too much memory
+FULL_BATCH = 100  # words of the longest sentence in a full batch; longer sentences make smaller batches, to fit memory
 
 
 class Batch(NamedTuple):
@@ -26,18 +26,18 @@ class Batch(NamedTuple):
     target_mask: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The same on `device`."""
+        """A copy on `device`."""
         return Batch(*(part.to(device, non_blocking=True) for part in self))
 
     def pinned(self) -> Batch:
-        """The same in memory that a GPU copies from while all else goes on."""
+        """A copy in page-locked memory, which a GPU can read while computing."""
         return Batch(*(part.pin_memory() for part in self))
 
 
 def pad(
     sentences: Sequence[Sequence[int] | NDArray[np.integer]], device: torch.device | str = "cpu"
 ) -> tuple[Tensor, Tensor]:
-    """Ids (B, T) int64 of `sentences`, each with EOS after its words, and the mask (B, T) of what is not padding."""
+    """Ids (B, T) int64 of `sentences`, each followed by EOS, and the mask (B, T) that is False on padding."""
     lengths = np.array([len(sentence) + 1 for sentence in sentences])
     mask = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(mask.shape, EOS, dtype=np.int64)
@@ -47,7 +47,10 @@ def pad(
 
 
 def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """The indices of `lengths` in batches of `size`, longest first and equal ones in order; fewer of long sentences."""
+    """The indices of `lengths` in batches, longest first, equal ones in order.
+
+    A batch has `size` sentences, or fewer where they are longer than FULL_BATCH words.
+    """
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     while order:
         here = max(1, size * FULL_BATCH // max(FULL_BATCH, lengths[order[0]]))
@@ -56,30 +59,30 @@ def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
 
 
 class Batches:
-    """The training stream: pairs of at most `maximum_length` words a side, in the shuffled order, for ever.
+    """The endless training stream: pairs of at most `maximum_length` words a side, in their shuffled order.
 
-    `window` x `size` pairs are taken in a row, wrapping round at the end, sorted by the longer side and cut into
-    `window` minibatches of exactly `size`, shortest first. A batch depends on its number alone, so a training that
-    goes on needs only to know how far it was.
+    The next `sort_batches` x `size` pairs, continuing from the first pair after the last, are sorted by their longer
+    side and cut into `sort_batches` minibatches of exactly `size`, shortest first. A batch depends on its number alone,
+    so a resumed training needs to know only how many it has seen. Raises UserError if no pair is short enough.
     """
 
-    def __init__(self, bitext: Bitext, maximum_length: int, size: int, window: int) -> None:
+    def __init__(self, bitext: Bitext, maximum_length: int, size: int, sort_batches: int) -> None:
         short = (bitext.source_lengths <= maximum_length) & (bitext.target_lengths <= maximum_length)
         self.bitext = bitext
-        self.pairs = np.flatnonzero(short).astype(np.uint32)  # 4 bytes a pair: all that grows with the corpus here
-        self.size, self.window = size, window
+        self.pairs = np.flatnonzero(short).astype(np.uint32)  # 4 bytes a pair: nothing else here grows with the corpus
+        self.size, self.sort_batches = size, sort_batches
         if not len(self.pairs):
             raise UserError(f"no training pair has at most {maximum_length} words a side: raise maximum_length")
 
     @property
     def epoch(self) -> float:
-        """How many batches make one pass over the pairs."""
+        """The number of batches in one pass over the pairs."""
         return len(self.pairs) / self.size
 
     def __getitem__(self, number: int) -> Batch:
-        window, place = divmod(number, self.window)
-        first = window * self.window * self.size
-        taken = self.pairs[np.arange(first, first + self.window * self.size) % len(self.pairs)]
+        group, place = divmod(number, self.sort_batches)
+        group_size = self.sort_batches * self.size
+        taken = self.pairs[np.arange(group * group_size, (group + 1) * group_size) % len(self.pairs)]
         source, target = self.bitext.source_lengths, self.bitext.target_lengths
         order = np.argsort(np.maximum(source[taken], target[taken]), kind="stable")
         chosen = taken[order[place * self.size : (place + 1) * self.size]]

@@ -1,8 +1,8 @@
-"""Checkpoints: the state of a training between two updates, the last two of them always whole on disk.
+"""Checkpoints: the state of a training between two updates. The last two are kept on disk, and one is always whole.
 
-A file is the SHA-256 of all that follows in it, then what torch.save writes, so that any damaged byte is noticed.
-Training draws no random numbers once the weights are initialized, and a batch depends on its number alone: there is no
-other place or random state to keep.
+A file is a SHA-256 followed by what torch.save writes, of which it is the digest, so that any damaged byte is noticed.
+Once the weights are initialized, training draws no random numbers, and a batch depends on its number alone, so there is
+no random state to keep.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -23,11 +23,12 @@ from nmt.system.files import UserError, atomic, warn
 
 LATEST, PREVIOUS = "latest.pt", "previous.pt"
 DIGEST_BYTES = hashlib.sha256().digest_size
+UNSET = "unset"
 
 
 @dataclass
 class Interval:
-    """The updates since the last record: the cost and the gradient's norm of each, target words and seconds of all."""
+    """The updates since the last record: cost and norm of the gradient of each, target words and seconds of all."""
 
     costs: list[float] = field(default_factory=list)
     norms: list[float] = field(default_factory=list)
@@ -37,7 +38,7 @@ class Interval:
 
 @dataclass
 class State:
-    """How far a training is. `updates` counts those of the model it continues, too; NLL is in nats a sentence."""
+    """How far a training is. `updates` includes those of the model it continues; NLL is in nats a sentence."""
 
     updates: int = 0
     seconds: float = 0.0
@@ -53,7 +54,7 @@ class State:
 
 @dataclass
 class Checkpoint:
-    """Everything that an interrupted training needs to end as if it had not been interrupted."""
+    """Everything that an interrupted training needs to end as if nothing had interrupted it."""
 
     settings: dict[str, Any]
     state: State
@@ -63,15 +64,24 @@ class Checkpoint:
     metrics: str
 
 
+def fingerprint(paths: Iterable[str | Path]) -> str:
+    """A digest of the contents of files, for the settings of a checkpoint: it must not be resumed with other files."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Wait until no other process trains in `folder`, and let none as long as the context lasts."""
+def locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process trains in `folder`, and keep others out while the context lasts."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            warn(f"{folder}: another process trains there; waiting for its end")
+            warn(f"{folder}: another process trains there; waiting for it to end")
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:
             pass  # a file system without locks
@@ -79,7 +89,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write `checkpoint` as the latest in `folder`; the one before becomes the previous."""
+    """Write `checkpoint` as the latest in `folder`; the latest until now becomes the previous one."""
     latest = folder / LATEST
     content = {one.name: getattr(checkpoint, one.name) for one in fields(checkpoint)}
     with atomic(latest) as partial:
@@ -98,10 +108,10 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
-    """The latest whole checkpoint in `folder`, None where there is none.
+    """The latest whole checkpoint in `folder`, or None.
 
-    A damaged one is set aside, and what a killed writer has left is removed. Raises UserError where the checkpoint was
-    made with other settings than `settings`, and names them.
+    A damaged file is renamed, and unfinished files of a killed process are removed. Raises UserError if the checkpoint
+    was made with settings other than `settings`, and names them; a setting at its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -111,7 +121,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             continue
         if not _is_whole(path):
             os.replace(path, folder / "damaged.pt")
-            warn(f"{path} is damaged and now called damaged.pt; the training goes on from the state before it")
+            warn(f"{path} is damaged and was renamed to damaged.pt; the training resumes from the state before it")
             continue
         with open(path, "rb") as file:
             file.seek(DIGEST_BYTES)
@@ -121,25 +131,28 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             state["interval"] = Interval(**state["interval"])
             checkpoint = Checkpoint(**{**content, "state": State(**state)})
         except (KeyError, TypeError):
-            raise UserError(f"{path}: written by another version; go on with that, or delete {folder}") from None
+            raise UserError(f"{path}: written by another version; resume with that one, or delete {folder}") from None
         before = checkpoint.settings
         differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
         if differing:
-            changes = ", ".join(f"{key} was {before.get(key)}, is {settings.get(key)}" for key in differing)
-            raise UserError(f"{path}: {changes}; set it back to go on, or delete {folder} to start afresh")
+            raise UserError(
+                f"{path}: "
+                + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
+                + f"; set it back to resume, or delete {folder} to start afresh"
+            )
         return checkpoint
     return None
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove `folder`, the older checkpoint first: as long as there is one, it is one to go on from."""
+    """Remove `folder`, the latest checkpoint last: while any is left, the training can resume from it."""
     for name in (PREVIOUS, LATEST):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder)
 
 
 def _save(content: dict[str, Any], file: BinaryIO) -> None:
-    """torch.save, but a write that fails, on a full disk say, is the OSError that it is."""
+    """torch.save, but a failing write, such as on a full disk, raises its OSError and not a RuntimeError."""
     try:
         torch.save(content, file)
     except RuntimeError as error:
@@ -149,14 +162,14 @@ def _save(content: dict[str, Any], file: BinaryIO) -> None:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the file is what its digest says."""
+    """Whether the content of a file matches its digest."""
     with open(path, "rb") as file:
         digest = file.read(DIGEST_BYTES)
         return digest == hashlib.file_digest(file, "sha256").digest()
 
 
 def _sync(folder: Path) -> None:
-    """Make the names of the files in `folder` as lasting as their contents."""
+    """Write the names of the files in `folder` to disk, as fsync does with their contents."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)

@@ -1,4 +1,4 @@
-"""-log p(y | x) of given sentence pairs: of a development set during training, of Table 2's texts after it."""
+"""-log p(y | x) of given sentence pairs: of the development set during training, of Table 2's texts after it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ Sentences = list[list[int]]
 
 
 def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """Word ids of both sides of a tokenized text, without EOS, less the pairs with an empty side."""
+    """Word ids of the source and target sides of a tokenized text, without EOS; pairs with an empty side are skipped.
+
+    Raises UserError if no pair is left.
+    """
     pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
     pairs = [pair for pair in pairs if all(pair)]
     if not pairs:
-        raise UserError(f"{texts[0]}: no pair with words on both sides; name a text that has some")
+        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
     source, target = shortlists
     return [source.ids(words) for words, _ in pairs], [target.ids(words) for _, words in pairs]
 
@@ -32,7 +35,7 @@ def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sen
 def sentence_nll(
     model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], device: torch.device
 ) -> list[float]:
-    """-log p(target | source) of each pair of ids, in their order."""
+    """-log p(target | source) of each pair of id sequences, in nats, in the order given."""
     lengths = [max(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     losses = np.zeros(len(lengths))
     for chosen in by_length(lengths, BATCH):

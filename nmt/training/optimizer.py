@@ -1,4 +1,4 @@
-"""The optimizers: Adadelta as in Appendix B.2, and Adam. Both clip the gradient's norm as part of their step."""
+"""The optimizers: Adadelta as in Appendix B.2, and Adam. Both clip the norm of the gradient within their step."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.settings.variant import Variant
+from nmt.settings.variant import Optimization
 
-CHUNK = 1 << 18  # numbers of a parameter that are updated together, so that a CPU does it all within its cache
+CHUNK = 1 << 18  # numbers of a parameter that are updated together, few enough for a CPU's cache
 
 
 class Adadelta(torch.optim.Optimizer):
-    """Adadelta (Zeiler, 2012) on the gradient g scaled down to norm `clip_norm`, as the original code has it.
+    """Adadelta (Zeiler, 2012) on the gradient g, scaled down to norm `clip_norm` as in the original code.
 
     E[g^2] = rho E[g^2] + (1 - rho) g^2,  d = sqrt(E[d^2] + eps) / sqrt(E[g^2] + eps) g,
     E[d^2] = rho E[d^2] + (1 - rho) d^2,  w = w - learning_rate d.
 
-    Where a parameter's gradient is sparse, its rows without gradient are left alone: they would not move, and the decay
-    of their averages is made up for when they next have one. A gradient that is not finite changes nothing.
+    If the gradient of a parameter is sparse, rows without a gradient are skipped: they would not move, and the decay of
+    their averages is caught up on when they next have one. A gradient that is not finite changes nothing.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Adadelta(torch.optim.Optimizer):
                 "square": torch.zeros_like(parameter),
                 "delta": torch.zeros_like(parameter),
                 "steps": parameter.new_zeros(()),  # PyTorch leaves a "step" on the CPU when it loads a state
-                "seen": parameter.new_zeros(len(parameter)),  # the step at which a row last had a gradient
+                "seen": parameter.new_zeros(len(parameter)),  # the last step at which a row had a gradient
             }
 
     def _parameters(self) -> list[nn.Parameter]:
@@ -41,7 +41,7 @@ class Adadelta(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Tensor:  # type: ignore[override]
-        """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
+        """Update the parameters; return the norm of the gradient before clipping, 0-dim, without waiting for it."""
         assert closure is None
         group = self.param_groups[0]
         gradients = {parameter: parameter.grad for parameter in self._parameters() if parameter.grad is not None}
@@ -49,7 +49,7 @@ class Adadelta(torch.optim.Optimizer):
         values = [rows[p].values() if p in rows else gradient for p, gradient in gradients.items()]
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(value) for value in values]))
         finite = norm.isfinite()
-        if norm.device.type != "cpu":  # where one would have to wait to know whether it is
+        if norm.device.type != "cpu":  # asking whether the norm is finite would wait for the device
             values = [torch.where(finite, value, 0.0) for value in values]
         elif not finite:
             return norm
@@ -71,7 +71,7 @@ class Adadelta(torch.optim.Optimizer):
     def _update_rows(
         self, parameter: Tensor, rows: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor
     ) -> None:
-        """Update `rows` (N,) of a parameter whose other rows have no gradient."""
+        """Update only `rows` (N,) of a parameter; its other rows have no gradient."""
         state = self.state[parameter]
         missed = (state["steps"] - finite.to(parameter.dtype) - state["seen"][rows]).unsqueeze(-1)
         decay = self.param_groups[0]["rho"] ** missed
@@ -94,24 +94,25 @@ class Adadelta(torch.optim.Optimizer):
 
 
 class Adam(torch.optim.Adam):
-    """Adam with the same step: it clips, returns the norm, and leaves all as it was where that is not finite."""
+    """Adam with the same step: it clips, returns the norm, and changes nothing if the norm is not finite."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, clip_norm: float) -> None:
         super().__init__(parameters, learning_rate, fused=True, capturable=True)
         self.clip_norm = clip_norm
-        self._warned_capturable_if_run_uncaptured = True  # the first update of a shape is not captured
+        self._warned_capturable_if_run_uncaptured = True  # no warning: the first update of a shape is not captured
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Tensor:  # type: ignore[override]
-        """Update the parameters; return the norm of their gradient before clipping, 0-dim, without waiting for it."""
+        """Update the parameters; return the norm of the gradient before clipping, 0-dim, without waiting for it."""
         norm = nn.utils.clip_grad_norm_(self.param_groups[0]["params"], self.clip_norm)
-        self.found_inf = (~norm.isfinite()).float()  # what the fused kernel takes as the sign to skip
+        self.found_inf = (~norm.isfinite()).float()  # tells the fused kernel to skip the step
         super().step(closure)
         return norm
 
 
-def make_optimizer(model: nn.Module, variant: Variant) -> Adadelta | Adam:
-    """The optimizer that `variant` names."""
-    if variant.optimizer == "adadelta":
-        return Adadelta(model.parameters(), variant.learning_rate, variant.rho, variant.epsilon, variant.clip_norm)
-    return Adam(model.parameters(), variant.learning_rate, variant.clip_norm)
+def make_optimizer(model: nn.Module, optimization: Optimization) -> Adadelta | Adam:
+    """The optimizer of the parameters of `model` that `optimization` names."""
+    rate, clip_norm = optimization.learning_rate, optimization.clip_norm
+    if optimization.optimizer == "adadelta":
+        return Adadelta(model.parameters(), rate, optimization.rho, optimization.epsilon, clip_norm)
+    return Adam(model.parameters(), rate, clip_norm)

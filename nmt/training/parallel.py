@@ -1,7 +1,7 @@
-"""Several processes train one model: each takes its share of every minibatch, and their gradients are added up.
+"""Several processes train one model: each takes its share of every minibatch, and their gradients are summed.
 
-`torchrun` starts them, one a GPU, or several on CPUs. DistributedDataParallel adds up the dense gradients while the
-backward pass goes on; what it cannot take, the sparse gradients of embeddings on a CPU, is added up after it.
+`torchrun` starts them, one for each GPU, or several on CPUs. DistributedDataParallel sums the dense gradients during
+the backward pass; the sparse gradients of embeddings on a CPU, which it does not support, are summed after it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from nmt.training.batches import Batch
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training, and which of them this one is; by default it is alone.
+    """The processes of one training, and which of them this one is; by default there is no other.
 
-    Every method but `device` and `share` waits for the others, so all must call it.
+    Every method but `device` and `share` waits for the other processes, so all of them must call it.
     """
 
     rank: int = 0
@@ -35,6 +35,7 @@ class Processes:
 
     @property
     def alone(self) -> bool:
+        """Whether this process trains the model by itself."""
         return self.world == 1
 
     @property
@@ -43,22 +44,24 @@ class Processes:
         return self.rank == 0
 
     def device(self, device: torch.device) -> torch.device:
-        """Where this process computes: of several GPUs the one of its number on this machine."""
+        """The device of this process: of several GPUs, that of its local rank. UserError if there are too few GPUs."""
         if device.type == "cpu" or self.alone:
             return device
         if self.local_rank >= torch.cuda.device_count():
-            raise UserError(f"{torch.cuda.device_count()} GPUs here are fewer than processes; start one process a GPU")
+            raise UserError(
+                f"torchrun: more processes here than GPUs ({torch.cuda.device_count()}); start one for each"
+            )
         torch.cuda.set_device(self.local_rank)
         return torch.device("cuda", self.local_rank)
 
     def share(self, batch: Batch) -> Batch:
-        """Every `world`-th row of a minibatch, which is sorted by length: all processes have as much to do."""
+        """Every `world`-th row of a minibatch; it is sorted by length, so all processes get the same amount of work."""
         return batch if self.alone else Batch(*(part[self.rank :: self.world].contiguous() for part in batch))
 
     def cost(self, model: Network, sparse: Collection[nn.Parameter]) -> Callable[..., Tensor]:
-        """`model.summed_nll` of a share, whose backward pass leaves the sum over all shares in every dense gradient.
+        """`model.summed_nll` of a share; its backward pass sums every dense gradient over all shares.
 
-        The gradients of the parameters in `sparse` are left to `add_sparse`.
+        The gradients of the parameters in `sparse` are left to `sum_sparse`.
         """
         if self.alone:
             return model.summed_nll
@@ -66,23 +69,23 @@ class Processes:
         ignored = [name for name, parameter in cost.named_parameters() if any(parameter is one for one in sparse)]
         DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(cost, ignored)
         parallel = DistributedDataParallel(cost, gradient_as_bucket_view=True)
-        parallel.register_comm_hook(None, lambda _, bucket: _added_up(bucket.buffer()))
+        parallel.register_comm_hook(None, lambda _, bucket: _summed(bucket.buffer()))
         return parallel
 
-    def add_sparse(self, parameters: Collection[nn.Parameter]) -> None:
-        """Replace the sparse gradient of each parameter by the sum of all processes'."""
+    def sum_sparse(self, parameters: Collection[nn.Parameter]) -> None:
+        """Replace the sparse gradient of each parameter by its sum over the processes."""
         if not self.alone:
             for parameter in parameters:
                 dist.all_reduce(parameter.grad)
 
     def sum(self, values: Tensor) -> Tensor:
-        """`values` added up over the processes, in place."""
+        """`values` summed over the processes, in place."""
         if not self.alone:
             dist.all_reduce(values)
         return values
 
     def any(self, *flags: bool) -> list[bool]:
-        """For each flag whether it is set in any process; the GPU is not waited for."""
+        """For each flag, whether any process has set it. Does not wait for the GPU."""
         if self.alone:
             return list(flags)
         values = torch.tensor(flags, dtype=torch.uint8)
@@ -90,12 +93,12 @@ class Processes:
         return [bool(value) for value in values.tolist()]
 
     def wait(self) -> None:
-        """Return once every process has come here."""
+        """Return once every process has called this."""
         self.any(True)
 
     @contextmanager
     def first_alone(self) -> Iterator[None]:
-        """The first process goes through the context before the others do."""
+        """A context that the first process leaves before the others enter it."""
         if not self.first:
             self.wait()
         try:
@@ -106,7 +109,7 @@ class Processes:
 
 
 class _Cost(nn.Module):
-    """The training cost as a module's forward, which is what DistributedDataParallel takes."""
+    """The training cost as the forward pass of a module, as DistributedDataParallel needs it."""
 
     def __init__(self, model: Network) -> None:
         super().__init__()
@@ -116,15 +119,15 @@ class _Cost(nn.Module):
         return self.model.summed_nll(*batch)
 
 
-def _added_up(gradients: Tensor) -> torch.futures.Future[Tensor]:
-    """The sum of the processes' gradients, where DistributedDataParallel by itself takes their mean."""
+def _summed(gradients: Tensor) -> torch.futures.Future[Tensor]:
+    """The sum of the gradients of all processes; by itself, DistributedDataParallel takes their mean."""
     work: Any = dist.all_reduce(gradients, async_op=True)
     return work.get_future().then(lambda future: future.value()[0])
 
 
 @contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
-    """The processes that torchrun has started together, joined as long as the context lasts; else this one alone."""
+    """A context in which the processes that torchrun started work together; without torchrun, this process alone."""
     if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Processes()
         return

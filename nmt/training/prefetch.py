@@ -1,4 +1,4 @@
-"""Reading ahead: what the next update needs is made while this one runs."""
+"""Reading ahead: what the next update needs is prepared while this one runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Made = TypeVar("Made")
 
 @contextmanager
 def ahead(make: Callable[[int], Made], first: int) -> Iterator[Iterator[Made]]:
-    """Yield `make(first)`, `make(first + 1)`, ... without end, each made by a thread while the one before is in use.
+    """Yield an endless iterator over `make(first)`, `make(first + 1)`, ..., each computed while the last is in use.
 
-    An error in the thread is raised where its result is asked for. The thread ends with the context.
+    One thread calls `make`, and ends with the context. An error in `make` is raised where its result is requested.
     """
     with ThreadPoolExecutor(1, "prefetch") as thread:
 

@@ -1,41 +1,38 @@
-"""What `status` and `tensorboard` read off the metrics of trainings, finished, under way, stopped and not begun."""
+"""What `status` shows of trainings that are finished, under way, silent, and not begun."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from nmt.__main__ import main
+from nmt.monitor.metrics import latest, read_metrics, values
 from nmt.monitor.status import _span
-from nmt.training.metrics import latest, read_metrics, values
 from tests.training.toy import arguments
 
 CONFIG = """
 experiment: toy
-table3: {models: [A, B]}
-figure2: {leave_out: []}
-figure3: {model: A}
-defaults: {batch: 20, window: 4, updates: 400, maximum_length: 50}
-"""
-VARIANTS = """
-variants: {A: {prototype: RNNsearch}, B: {prototype: RNNencdec}, C: {prototype: RNNsearch, patience: 3},
-  D: {prototype: RNNsearch, continues: A, label: D*}}
+languages: {source: en, target: fr}
+registry: data/corpora.tsv
+corpora: {train: [t], in_domain: [i], development: [d], test: [e]}
+defaults: {batch: 20, sort_batches: 4, updates: 400, maximum_length: 50}
+variants: {A: {}, B: {attention: fixed}, C: {patience: 3}, D: {continues: A, label: D*}}
 """
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of an experiment of four variants of which none has begun, below the working folder."""
+    """The folder of an experiment of four variants, none of which has begun, below the working folder."""
     monkeypatch.chdir(tmp_path)
-    base = (ROOT / "config/wmt14.yaml").read_text()
     (tmp_path / "config").mkdir()
-    (tmp_path / "config/wmt14.yaml").write_text(base[: base.index("\nvariants:")] + VARIANTS)
     (tmp_path / "config/toy.yaml").write_text(CONFIG)
     return tmp_path / "data/toy"
 
@@ -53,8 +50,8 @@ def write(folder: Path, records: int, *, ago: float, end: str = "") -> None:
     os.utime(folder / "metrics.jsonl", (time.time() - ago,) * 2)
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
-    """The row of each model, without its name, spaces as single ones."""
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
+    """The row of each model by its name, with single spaces."""
     assert main(["status", "toy", *words]) == 0
     head, *rows = capsys.readouterr().out.rstrip("\n").split("\n")
     assert " ".join(head.split()) == "model state updates epochs words/s dev. NLL best, at update end"
@@ -66,7 +63,7 @@ def clock(seconds: float) -> str:
 
 
 def test_before_the_first_training(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys) == {"A": "not begun", "B": "not begun", "C": "not begun", "D*": "after A"}
+    assert shown(capsys) == {"A": "not begun", "B": "not begun", "C": "not begun", "D*": "after A"}
 
 
 def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,21 +74,21 @@ def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[s
     write(experiment / "checkpoints/C", 20, ago=3 * 3600)
     write(experiment / "checkpoints/D", 12, ago=10)
     now = time.time()
-    rows = said(capsys)
+    rows = shown(capsys)
     assert rows["A"] == f"finished 120 1.25 1,012 14.00 10.00 at 80 {clock(now - 7200)}"
     # 200 of 400 updates, half a second each, from what was written 10 seconds ago; 20 of 2000 pairs an update
     ends = {f"running 200 of 400 2.00 1,020 22.00 10.00 at 80 {clock(now - 10 + late + 100)}" for late in (0, 1)}
     assert rows["B"] in ends
     assert rows["C"] == "silent for 3.0 h 200 of 400 2.00 1,020 22.00 10.00 at 80 at the latest 2 min of work left"
-    assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates count on from A's best
+    assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
 
 
 def test_what_is_not_known_is_left_out(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (experiment / "checkpoints/A").mkdir(parents=True)
-    (experiment / "checkpoints/A/metrics.jsonl").write_text("")  # a training that has just begun, or goes on
+    (experiment / "checkpoints/A/metrics.jsonl").write_text("")  # a training that has just begun or resumed
     write(experiment / "checkpoints/B", 1, ago=0)
     write(experiment / "checkpoints/D", 1, ago=0)
-    rows = said(capsys)
+    rows = shown(capsys)
     assert rows["A"] == "running 0 of 400"
     assert rows["B"] == "running 10 of 400 1,001"
     assert rows["D*"] == "running 10 1,001"
@@ -102,7 +99,7 @@ def test_a_real_training_is_read(toy: Path, experiment: Path, capsys: pytest.Cap
     (experiment / "models").mkdir()
     (experiment / "A/model").rename(experiment / "models/A")
     capsys.readouterr()
-    row = said(capsys)["A"].split()
+    row = shown(capsys)["A"].split()
     assert row[:3] == ["finished", "30", "0.30"]
     file = latest("toy", "A")
     assert file is not None
@@ -129,6 +126,15 @@ def test_watch_looks_again(
     assert main(["status", "toy", "--watch"]) == 0
     text = capsys.readouterr().out
     assert text.index("not begun") < text.index("finished")
+
+
+def test_the_module_is_imported_without_what_computes() -> None:
+    """So that the help is there at once."""
+    code = (
+        "import sys, nmt.monitor.status, nmt.monitor.tensorboard; print({'numpy', 'torch', 'yaml'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_spans() -> None:

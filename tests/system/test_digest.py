@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import nmt.system.digest
-from nmt.system.digest import digest
+from nmt.system.digest import LEFT_OUT, digest, is_left_out
 from nmt.system.files import UserError
+
+ROOT = Path(__file__).parents[2]
+TRAIN = ("nmt.training.train", "nmt.model.attention.additive")
 
 SOURCES = {
     "nmt/__init__.py": '"""The package."""\n',
@@ -30,14 +36,18 @@ class Tree:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name, text in SOURCES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
 
     def digest(self, *modules: str, exclude: tuple[str, ...] = ()) -> str:
         nmt.system.digest._read.cache_clear()
         nmt.system.digest._file.cache_clear()
         return digest(modules or ["nmt.top"], exclude)
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+    def append(self, name: str, text: str) -> None:
+        with open(self.folder / name, "a") as file:
+            file.write(text)
 
     def replace(self, name: str, old: str, new: str) -> None:
         text = (self.folder / name).read_text()
@@ -46,11 +56,28 @@ class Tree:
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tree]:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which digests are made."""
     monkeypatch.setattr(nmt.system.digest, "ROOT", tmp_path)
-    yield Tree(tmp_path)
+    yield tmp_path
     nmt.system.digest._read.cache_clear()
     nmt.system.digest._file.cache_clear()
+
+
+@pytest.fixture
+def tree(root: Path) -> Tree:
+    """A small package."""
+    for name, text in SOURCES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return Tree(root)
+
+
+@pytest.fixture
+def copy(root: Path) -> Tree:
+    """A copy of the whole package nmt."""
+    shutil.copytree(ROOT / "nmt", root / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
+    return Tree(root)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +131,186 @@ def test_a_missing_or_broken_module_is_one_line(tree: Tree) -> None:
         tree.digest()
 
 
-def test_training_depends_on_its_own_context_alone() -> None:
+MESSAGES = """
+import argparse, sys
+from nmt.system.files import UserError, warn
+def add_arguments(parser):
+    parser.add_argument("--size", default="8", metavar=("A", "B"), help="how large" " it is")
+    argparse.ArgumentParser(prog="p", description=f"about {parser}")
+def run(names, size):
+    warn(f"{size:.2f} is small" if size else "nothing")
+    with Progress("count " + f"{size}", size, "lines"):
+        print(f"{', '.join(names)} done", file=sys.stderr, flush=True)
+    print("done", size)
+    if not names:
+        raise UserError("no names: " + ", ".join(f"{name} is unknown" for name in names) + "; name others") from None
+    raise StoppedError("stopped" if size else "")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("how large", "size"),
+        ('("A", "B")', '("C", "D")'),
+        ("about {", "on {"),
+        ("is small", "is little"),
+        (":.2f", ":.3f"),
+        ("nothing", "none at all"),
+        ("count ", "counting "),
+        ("lines", "rows"),
+        (" done", " finished"),
+        ('("done', '("finished'),
+        ("no names: ", "nameless: "),
+        ("is unknown", "is not known"),
+        ("; name others", "; give others"),
+        ('"stopped"', '"has stopped"'),
+    ],
+)
+def test_reworded_messages_do_not_count(tree: Tree, old: str, new: str) -> None:
+    (tree.folder / "nmt/late.py").write_text(MESSAGES)
+    before = tree.digest()
+    tree.replace("nmt/late.py", old, new)
+    assert tree.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("--size", "--sizes"),
+        ('"8"', '"9"'),
+        ("if size", "if not size"),
+        ("(names, size)", "(size, names)"),
+        ("raise UserError", "raise ValueError"),
+        ("file=sys.stderr", "file=output"),
+        ("from None", "from names"),
+    ],
+)
+def test_what_stands_beside_a_message_counts(tree: Tree, old: str, new: str) -> None:
+    (tree.folder / "nmt/late.py").write_text(MESSAGES)
+    before = tree.digest()
+    tree.replace("nmt/late.py", old, new)
+    assert tree.digest() != before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "print('text', file=output)",
+        "model.print('text')",
+        "warn(translate('text'))",
+        "warn(names['text'])",
+        "parser.add_argument('--name', dest='text')",
+        "parser.add_argument('--name', choices=['text'])",
+        "write('text')",
+    ],
+)
+def test_text_that_is_no_message_counts(tree: Tree, call: str) -> None:
+    (tree.folder / "nmt/late.py").write_text(call)
+    before = tree.digest()
+    tree.replace("nmt/late.py", "text", "words")
+    assert tree.digest() != before
+
+
+def test_what_is_left_out_exists_and_has_a_reason() -> None:
+    for name, reason in LEFT_OUT.items():
+        path = ROOT.joinpath(*name.removesuffix(".*").split("."))
+        assert (path / "__init__.py").is_file() or (path.with_suffix(".py").is_file() and not name.endswith(".*"))
+        assert reason.endswith(".")
+
+
+def left_out_files() -> list[str]:
+    names = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "nmt").rglob("*.py"))]
+    return [name for name in names if is_left_out(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))]
+
+
+@pytest.mark.parametrize("name", left_out_files())
+def test_a_left_out_module_does_not_count(copy: Tree, name: str) -> None:
+    before = copy.digest(*TRAIN)
+    copy.append(name, "CHANGED = 'in any way'\n")
+    assert copy.digest(*TRAIN) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("nmt/training/train.py", "Train one variant", "Learn one variant"),  # its docstring is the help of the step
+        ("nmt/training/train.py", "the settings of the variant", "settings"),
+        ("nmt/training/train.py", "needed by a variant that continues another", "only for a variant that goes on"),
+        ("nmt/training/loop.py", "resumes from the checkpoint of update", "goes on after update"),
+        ("nmt/training/loop.py", '"updates", shown', '"steps", shown'),
+        ("nmt/training/loop.py", "stopped; ", "has stopped; "),
+        ("nmt/training/loop.py", "its cost or gradient is not finite", "cost or gradient is infinite"),
+        ("nmt/training/loop.py", "there is no checkpoint yet", "without a checkpoint so far"),
+        ("nmt/training/loop.py", "updates in a row were not finite", "updates were not finite"),
+        ("nmt/training/checkpoint.py", "another process trains there", "somebody trains there"),
+        ("nmt/training/checkpoint.py", "is damaged and was renamed", "has been damaged and renamed"),
+        ("nmt/training/checkpoint.py", "set it back to resume", "change it back"),
+        ("nmt/training/batches.py", "no training pair has at most", "all training pairs have more than"),
+        ("nmt/system/files.py", "nmt: warning: ", "nmt: "),
+        ("nmt/system/files.py", "a folder; name a file", "is a folder; give a file"),
+    ],
+)
+def test_a_reworded_message_trains_nothing_again(copy: Tree, name: str, old: str, new: str) -> None:
+    before = copy.digest(*TRAIN)
+    copy.replace(name, old, new)
+    assert copy.digest(*TRAIN) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nmt/model/units/gated.py",
+        "nmt/model/attention/additive.py",
+        "nmt/model/initialization.py",
+        "nmt/system/precision.py",
+        "nmt/trained.py",
+        *(
+            f"nmt/training/{name}.py"
+            for name in ("batches", "checkpoint", "likelihood", "loop", "metrics", "optimizer", "parallel", "update")
+        ),
+    ],
+)
+def test_a_module_that_computes_counts(copy: Tree, name: str) -> None:
+    before = copy.digest(*TRAIN)
+    copy.append(name, "CHANGED = 'in any way'\n")
+    assert copy.digest(*TRAIN) != before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nmt/model/fast/loops.py", "nmt/model/fast/steps.py", "nmt/training/optimizer.py", "nmt/training/batches.py"],
+)
+def test_a_changed_constant_of_a_function_trains_again(copy: Tree, name: str) -> None:
+    before = copy.digest(*TRAIN)
+    tree = ast.parse(copy.read(name))
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    inner = (node for function in functions for statement in function.body for node in ast.walk(statement))
+    constant = next(node for node in inner if isinstance(node, ast.Constant) and type(node.value) in (int, float))
+    lines = copy.read(name).split("\n")
+    line = lines[constant.lineno - 1]
+    lines[constant.lineno - 1] = line[: constant.col_offset] + "7" + line[constant.end_col_offset :]
+    (copy.folder / name).write_text("\n".join(lines))
+    assert copy.digest(*TRAIN) != before
+
+
+def test_the_mathematics_depends_on_nothing_left_out_but_settings_and_names() -> None:
+    """What is left out must not compute: the model uses only a type and the table of attentions from it."""
+    allowed = {"nmt.settings.variant", "nmt.model.attention"}
+    for path in (ROOT / "nmt/model").rglob("*.py"):
+        imported = set(re.findall(r"^\s*from (nmt[\w.]*) import", path.read_text(), re.MULTILINE))
+        assert {module for module in imported if is_left_out(module)} <= allowed, path
+
+
+def test_the_table_of_attentions_computes_nothing() -> None:
+    body = ast.parse((ROOT / "nmt/model/attention/__init__.py").read_text()).body
+    values = [node.value for node in body if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr)]
+    others = [node for node in body if not isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.ImportFrom)]
+    assert not others
+    assert all(value is not None and ast.literal_eval(value) for value in values)
+
+
+def test_training_depends_on_its_own_attention_alone() -> None:
     fixed = digest(["nmt.training.train", "nmt.model.attention.fixed"], ["nmt.model.attention.additive"])
     assert fixed == digest(["nmt.training.train", "nmt.model.attention.fixed"])
     assert fixed != digest(["nmt.training.train", "nmt.model.attention.additive"], ["nmt.model.attention.fixed"])

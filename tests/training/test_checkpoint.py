@@ -1,29 +1,45 @@
-"""Checkpoints: whatever happens to a file, the last whole state is found."""
+"""Checkpoints: whatever happens to a file, the last whole state is found and resumed."""
 
 from __future__ import annotations
 
 import os
 import threading
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import torch
 
+from nmt.settings.checks import Neutral, choice
+from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
 from nmt.training import checkpoint as module
 from nmt.training.checkpoint import (
     Checkpoint,
     Interval,
     State,
-    alone,
+    locked,
     read_checkpoint,
     remove_checkpoints,
     write_checkpoint,
 )
+from tests.training.toy import tiny_variant
 
 SETTINGS = {"hidden": 6, "continues": None}
+
+
+@dataclass(frozen=True)
+class LaterOptimization(Optimization):
+    """The optimization of a later version, which has one more setting."""
+
+    schedule: Annotated[str, choice("constant", "decaying"), Neutral("constant")] = "constant"
+
+
+def later(variant: Variant, **settings: Any) -> Variant:
+    """The same variant in the later version."""
+    return replace(variant, optimization=LaterOptimization(**asdict(variant.optimization), **settings))
 
 
 def made(updates: int) -> Checkpoint:
@@ -48,26 +64,26 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert found == expected
 
 
-def test_who_comes_second_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_process_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, entered = tmp_path / "checkpoints", threading.Event()
 
     def second() -> None:
-        with alone(folder):
+        with locked(folder):
             entered.set()
 
     waiting = threading.Thread(target=second)
-    with alone(folder):
+    with locked(folder):
         waiting.start()
         assert not entered.wait(0.2)
     waiting.join()
     assert entered.is_set()
-    assert f"{folder}: another process trains there; waiting for its end" in capsys.readouterr().err
+    assert f"{folder}: another process trains there; waiting for it to end" in capsys.readouterr().err
 
 
 def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of digest, headers and tensors alike; the middle of the file is the middle of a tensor."""
+    """In the digest, in headers and in tensors; the middle of the file is within a tensor."""
     for number in (1, 2):
         write_checkpoint(tmp_path, made(number))
     latest, previous = ((tmp_path / name).read_bytes() for name in ("latest.pt", "previous.pt"))
@@ -79,12 +95,12 @@ def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
         (tmp_path / "latest.pt").write_bytes(damaged)
         (tmp_path / "previous.pt").write_bytes(previous)
         assert updates(tmp_path) == 1, place
-        assert "latest.pt is damaged" in capsys.readouterr().err
+        assert "latest.pt is damaged and was renamed" in capsys.readouterr().err
         assert (tmp_path / "damaged.pt").read_bytes() == damaged
 
 
 @pytest.mark.parametrize("length", [0, 10, 32, 1000])
-def test_a_cut_one_too(tmp_path: Path, length: int) -> None:
+def test_a_truncated_file_gives_way_too(tmp_path: Path, length: int) -> None:
     for number in (1, 2):
         write_checkpoint(tmp_path, made(number))
     os.truncate(tmp_path / "latest.pt", length)
@@ -101,11 +117,11 @@ def test_a_damaged_one_never_takes_the_place_of_the_good_one_before(tmp_path: Pa
     assert updates(tmp_path) == 1
 
 
-def test_nothing_whole_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_whole_checkpoint_training_starts_afresh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("latest.pt", "previous.pt"):
         (tmp_path / name).write_bytes(b"no checkpoint")
     assert updates(tmp_path) is None
-    assert capsys.readouterr().err.count("damaged and") == 2
+    assert capsys.readouterr().err.count("damaged and was renamed") == 2
 
 
 class KilledError(Exception):
@@ -166,11 +182,32 @@ def test_other_settings_are_named(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, made(1))
     with pytest.raises(UserError, match=r"hidden was 6, is 7; .* delete"):
         read_checkpoint(tmp_path, {**SETTINGS, "hidden": 7})
-    with pytest.raises(UserError, match="new was None, is 1"):
+    with pytest.raises(UserError, match="new was unset, is 1"):
         read_checkpoint(tmp_path, {**SETTINGS, "new": 1})
 
 
-def test_another_versions_checkpoint_is_not_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_from_before_a_setting_is_resumed_at_its_neutral_value(tmp_path: Path) -> None:
+    before = tiny_variant()
+    assert later(before).learned() == before.learned()
+    write_checkpoint(tmp_path, replace(made(1), settings=before.learned()))
+    found = read_checkpoint(tmp_path, later(before).learned())
+    assert found is not None
+    assert found.state.updates == 1
+
+
+def test_a_new_setting_at_another_value_refuses_to_resume(tmp_path: Path) -> None:
+    before = tiny_variant()
+    write_checkpoint(tmp_path, replace(made(1), settings=before.learned()))
+    with pytest.raises(
+        UserError, match=r"latest\.pt: schedule was unset, is decaying; set it back to resume, or delete"
+    ):
+        read_checkpoint(tmp_path, later(before, schedule="decaying").learned())
+    write_checkpoint(tmp_path, replace(made(2), settings=later(before, schedule="decaying").learned()))
+    with pytest.raises(UserError, match=r"latest\.pt: schedule was decaying, is unset; "):
+        read_checkpoint(tmp_path, before.learned())
+
+
+def test_a_checkpoint_of_another_version_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "asdict", lambda state: {"steps": 5, "interval": {}})
     write_checkpoint(tmp_path, made(1))
     with pytest.raises(UserError, match="another version"):

@@ -1,4 +1,4 @@
-"""A training that is killed or stopped, as a process of its own, at moments that nobody has chosen."""
+"""A training in a process of its own that is killed or stopped at random moments."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from nmt.training import checkpoint
 from tests.training.toy import arguments, records, weights
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = {"updates": 60, "evaluate_every": 20, "checkpoint_every": 1}  # most of the time goes into checkpoints
-PATIENCE = 120.0  # seconds until a process that does nothing is given up
+SETTINGS = {"updates": 60, "evaluate_every": 20, "checkpoint_every": 1}  # checkpoints take most of the time
+PATIENCE = 120.0  # seconds to wait for a process
 
 
 @pytest.fixture(scope="module")
 def whole(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The output of the training that nothing interrupts."""
+    """The output of an uninterrupted training."""
     output = tmp_path_factory.mktemp("whole")
     assert main(arguments(toy, output, **SETTINGS)) == 0
     return output
 
 
 def start(toy: Path, output: Path, checkpoints: int = 1) -> subprocess.Popen[str]:
-    """Start the training and return when it has written about so many checkpoints, or has ended."""
+    """Start the training; return once it has written about this many checkpoints, or has ended."""
     process = subprocess.Popen(
         [sys.executable, "-m", "nmt", *arguments(toy, output, **SETTINGS)],
         cwd=ROOT,
@@ -49,7 +49,7 @@ def start(toy: Path, output: Path, checkpoints: int = 1) -> subprocess.Popen[str
 
 
 def changed(path: Path) -> int:
-    """When the file was last written, 0 where there is none."""
+    """When the file was last written; 0 if it does not exist."""
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 
 def kill_again_and_again(toy: Path, output: Path, whole: Path) -> tuple[int, int]:
-    """Train with two kills on the way, then to the end; return how many struck, and how many while it was writing."""
+    """Train with two kills, then to the end; return how many kills hit the training, and how many a checkpoint."""
     landed = writing = 0
     for _ in range(2):
         with start(toy, output, random.randint(1, 20)) as process:
@@ -107,7 +107,7 @@ def test_asked_to_stop_it_writes_a_checkpoint_and_says_so(
         _, said = process.communicate()
     assert process.returncode == STOPPED
     assert said == (
-        f"nmt train: stopped; {tmp_path / 'checkpoints' / 'latest.pt'} is written, the same command goes on from it\n"
+        f"nmt train: stopped; {tmp_path / 'checkpoints' / 'latest.pt'} is written, the same command resumes from it\n"
     )
     assert main(arguments(toy, tmp_path, **SETTINGS)) == 0
     assert weights(tmp_path) == weights(whole)

@@ -1,4 +1,4 @@
-"""The step nll: the probabilities the search sees, averaged over sentences."""
+"""The step nll: the log-probabilities that the search computes, averaged over sentences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def step(folder: Path, *more: str) -> int:
 
 
 def by_hand(model: Network, source: list[int], target: list[int]) -> float:
-    """-log p(target | source), one word after the other as the search sees it."""
+    """-log p(target | source), word by word as in the search."""
     with torch.no_grad():
         memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, len(source) + 1, dtype=torch.bool))
         state, previous, total = model.initial_state(memory), None, 0.0
@@ -92,6 +92,11 @@ def test_a_sample_is_drawn_by_the_seed(folder: Path) -> None:
     assert drawn(3, 5) == drawn(3, 5)
 
 
+def test_a_sample_without_a_seed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert step(folder, "--sample", "3") == 1
+    assert capsys.readouterr().err == "nmt nll: --seed: missing; a sample needs one\n"
+
+
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [
@@ -103,9 +108,7 @@ def test_a_sample_is_drawn_by_the_seed(folder: Path) -> None:
     ],
     ids=["no model", "unequal", "nothing to score", "not UTF-8", "no shortlist"],
 )
-def test_a_mistake_is_said_in_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], spoil: Any, named: list[str]
-) -> None:
+def test_a_mistake_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str], spoil: Any, named: list[str]) -> None:
     spoil(folder)
     capsys.readouterr()
     assert step(folder) == 1

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from nmt.training.optimizer import Adadelta, make_optimizer
-from tests.model.models import tiny_variant
+from tests.training.toy import tiny_variant
 
 
 def parameters(dtype: torch.dtype = torch.float64) -> list[nn.Parameter]:
@@ -19,7 +19,7 @@ def parameters(dtype: torch.dtype = torch.float64) -> list[nn.Parameter]:
 
 
 def gradients(number: int, dtype: torch.dtype = torch.float64) -> list[torch.Tensor]:
-    """Of update `number`: rows of the first parameter, some twice, and all of the others; now and then very large."""
+    """Gradients of update `number`: sparse for the first parameter, some rows twice; some of them very large."""
     generator = torch.Generator().manual_seed(number)
     scale = 10.0 ** (number % 4 - 2)
     rows = torch.randint(50, (1, 6), generator=generator)
@@ -49,7 +49,7 @@ def test_lazy_adadelta_is_adadelta(dtype: torch.dtype, tolerance: float) -> None
 @pytest.mark.parametrize("name", ["adadelta", "adam"])
 def test_a_gradient_that_is_not_finite_changes_nothing(name: str) -> None:
     model = nn.Linear(3, 2)
-    optimizer = make_optimizer(model, tiny_variant(optimizer=name))
+    optimizer = make_optimizer(model, tiny_variant(optimizer=name).optimization)
 
     def step(value: float) -> bool:
         """Whether a step with this number in the gradient changes anything."""
@@ -71,10 +71,10 @@ def test_a_gradient_that_is_not_finite_changes_nothing(name: str) -> None:
 
 
 def test_adadelta_is_the_original_codes() -> None:
-    """Section 4 of the recipe: E[g2] first, the step from the new E[g2] and the old E[dx2], then E[dx2]."""
+    """First E[g2], then the step from the new E[g2] and the old E[dx2], then E[dx2]."""
     random = np.random.default_rng(0)
     layer = torch.nn.Linear(3, 4, bias=False, dtype=torch.float64)
-    optimizer = make_optimizer(layer, tiny_variant(clip_norm=1e9))
+    optimizer = make_optimizer(layer, tiny_variant(clip_norm=1e9).optimization)
     weight, squares, steps = layer.weight.detach().numpy().copy(), np.zeros((4, 3)), np.zeros((4, 3))
     for _ in range(50):
         gradient = random.standard_normal((4, 3))

@@ -1,4 +1,4 @@
-"""Several processes train the model that one does: two of them, joined by gloo, as torchrun starts them."""
+"""Two processes, started by torchrun and joined by gloo, train the same model as one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import safetensors.numpy
 import torch
 
 from nmt.__main__ import main
+from nmt.settings.variant import Variant
 from nmt.system.files import UserError
-from nmt.training import train
+from nmt.training import loop, train
 from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes
 from tests.training.toy import arguments, records
@@ -39,7 +40,7 @@ def torchrun(*module: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str]) -> str:
-    """Wait for the end of a process that must succeed; what it said."""
+    """Wait for a process that must succeed to end; return what it printed."""
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     return said
@@ -73,11 +74,11 @@ def test_two_processes_learn_what_one_does(toy: Path, tmp_path: Path, settings: 
     assert_close(tmp_path / "two", tmp_path / "one")
     summaries = [json.loads((tmp_path / name / "model" / "summary.json").read_text()) for name in ("two", "one")]
     assert [summary["device"] for summary in summaries] == ["2 x CPU, 1 thread", "CPU, 1 thread"]
-    assert said.count("30 updates in") == 1  # progress is the first process's
+    assert said.count("30 updates in") == 1  # only the first process shows progress
     assert not (tmp_path / "two" / "checkpoints").exists()
 
 
-def test_stopped_as_two_processes_it_goes_on_as_one(toy: Path, tmp_path: Path) -> None:
+def test_stopped_as_two_processes_it_resumes_as_one(toy: Path, tmp_path: Path) -> None:
     settings = {"updates": 200, "evaluate_every": 100, "checkpoint_every": 20}
     process = torchrun("nmt", *arguments(toy, tmp_path / "broken", **settings))
     latest = tmp_path / "broken" / "checkpoints" / "latest.pt"
@@ -95,13 +96,13 @@ def test_stopped_as_two_processes_it_goes_on_as_one(toy: Path, tmp_path: Path) -
     assert_close(tmp_path / "broken", tmp_path / "whole")
 
 
-def test_killed_as_one_process_it_goes_on_as_two(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dying(training: train.Training) -> bool:
+def test_killed_as_one_process_it_resumes_as_two(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dying(training: loop.Training) -> bool:
         if training.state.updates == 15:
             raise KilledError
         return training.state.updates == 13
 
-    monkeypatch.setattr(train.Training, "checkpoint_due", dying)
+    monkeypatch.setattr(loop.Training, "checkpoint_due", dying)
     with pytest.raises(KilledError):
         main(arguments(toy, tmp_path / "broken"))
     monkeypatch.undo()
@@ -123,6 +124,6 @@ def test_more_processes_than_rows_are_refused(toy: Path, tmp_path: Path, monkeyp
     parser = train.argparse.ArgumentParser()
     train.add_arguments(parser)
     parsed = parser.parse_args(arguments(toy, tmp_path, batch=2)[1:])
-    monkeypatch.setattr(train, "make_update", lambda *words: None)
+    monkeypatch.setattr(loop, "make_update", lambda *words: None)
     with pytest.raises(UserError, match="a batch of 2 for 3 processes"):
-        train._training(parsed, train.Variant.from_json(parsed.settings), Processes(2, 3))
+        train.set_up(parsed, Variant.from_json(parsed.settings), Processes(2, 3))

@@ -1,4 +1,4 @@
-"""Reading ahead: the next result is there in time, and neither errors nor threads are lost."""
+"""Reading ahead: the next result is ready in time, and neither errors nor threads are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training: it learns, it resumes to the same bytes, it refuses what would mix two trainings."""
+"""Training: it learns, it resumes to the same bytes, and it refuses to mix two trainings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 import torch
 
 from nmt.__main__ import main
-from nmt.model.network import load_model
+from nmt.model.network import Network
 from nmt.system.files import UserError
-from nmt.trained import load_translator
-from nmt.training import train
+from nmt.trained import load_model, load_trained
+from nmt.training import loop
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
+from nmt.training.loop import Training
 from nmt.training.optimizer import make_optimizer
 from tests.conftest import SmallDisk
-from tests.model.models import tiny_variant
-from tests.training.toy import arguments, records, weights
+from tests.training.toy import arguments, records, tiny_variant, weights
 
 
 def stored_settings(checkpoint: Path) -> dict[str, Any]:
@@ -35,19 +35,19 @@ class KilledError(Exception):
 
 
 def die_at(monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
-    """Let a training end abruptly after these updates."""
-    plain = train.Training.checkpoint_due
+    """Make a training die after each of these updates."""
+    plain = Training.checkpoint_due
 
-    def dying(self: train.Training) -> bool:
+    def dying(self: Training) -> bool:
         if self.state.updates in updates:
             raise KilledError
         return plain(self)
 
-    monkeypatch.setattr(train.Training, "checkpoint_due", dying)
+    monkeypatch.setattr(Training, "checkpoint_due", dying)
 
 
 def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records, too, although it is killed and goes on in the middle of what a record is of."""
+    """Weights and records, although the kills fall between two records."""
     adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}
     for name, settings in (("adadelta", {}), ("adam", adam)):
         settings |= {"updates": 90, "evaluate_every": 20, "checkpoint_every": 7}
@@ -74,23 +74,23 @@ def test_the_folder_holds_all_that_a_translation_needs(toy: Path, tmp_path: Path
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["languages"] == ["xa", "xb"]
     assert (summary["updates"], summary["updates_skipped"], summary["device"]) == (30, 0, "CPU, 1 thread")
-    assert load_translator(folder, torch.device("cpu")).model.updates == 30
+    assert load_trained(folder, torch.device("cpu")).model.updates == 30
 
 
 def test_a_full_disk_costs_no_update_that_is_in_a_checkpoint(
     toy: Path, small_disk: SmallDisk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole, broken = small_disk.folder / "whole", small_disk.folder / "broken"
-    plain = train.Training.checkpoint
+    plain = Training.checkpoint
 
-    def without_room(self: train.Training) -> None:
+    def without_room(self: Training) -> None:
         if self.state.updates == 18:
             small_disk.limit(5000)
         plain(self)
 
     assert main(arguments(toy, whole, checkpoint_every=6)) == 0
     with monkeypatch.context() as patch:
-        patch.setattr(train.Training, "checkpoint", without_room)
+        patch.setattr(Training, "checkpoint", without_room)
         assert main(arguments(toy, broken, checkpoint_every=6)) == 1
     assert "latest.pt: no space left" in capsys.readouterr().err
     small_disk.free()
@@ -105,7 +105,7 @@ def test_a_checkpoint_is_due_by_the_clock_or_by_the_updates(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[int] = []
-    monkeypatch.setattr(train, "write_checkpoint", lambda folder, checkpoint: written.append(checkpoint.state.updates))
+    monkeypatch.setattr(loop, "write_checkpoint", lambda folder, checkpoint: written.append(checkpoint.state.updates))
     for settings, expected in (
         ({"checkpoint_every": 12}, [12, 24]),
         ({"checkpoint_minutes": 1e-9}, list(range(1, 31))),
@@ -125,7 +125,7 @@ def test_words_are_counted_with_the_end_of_sentence(toy: Path, tmp_path: Path) -
     assert words == pytest.approx(sum(len(line.split()) + 1 for line in lines))
 
 
-def test_it_learns_to_turn_sentences_round(toy: Path, tmp_path: Path) -> None:
+def test_it_learns_to_reverse_sentences(toy: Path, tmp_path: Path) -> None:
     settings = {"hidden": 32, "alignment": 32, "embedding": 16, "maxout": 16, "optimizer": "adam"}
     settings |= {"learning_rate": 0.01, "initialization_scale": 0.1, "updates": 800, "evaluate_every": 200}
     seed = int.from_bytes(np.random.default_rng().bytes(3), "little")
@@ -136,7 +136,7 @@ def test_it_learns_to_turn_sentences_round(toy: Path, tmp_path: Path) -> None:
     assert summary["development_nll"] < 3.0, f"seed {seed}"  # about 9 without learning
 
 
-def test_a_variant_goes_on_from_another(toy: Path, tmp_path: Path) -> None:
+def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
     flags = ["--initial", str(first / "model")]
@@ -150,7 +150,7 @@ def test_a_variant_goes_on_from_another(toy: Path, tmp_path: Path) -> None:
 
 
 def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:
-    """At a learning rate that is far too high the development score does not go on improving."""
+    """At a learning rate that is far too high, the development score soon stops improving."""
     settings = {"optimizer": "adam", "learning_rate": 0.3, "patience": 2, "updates": 500, "evaluate_every": 5}
     assert main(arguments(toy, tmp_path, **settings)) == 0
     summary = json.loads((tmp_path / "model" / "summary.json").read_text())
@@ -202,10 +202,10 @@ class Spoilt:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
         self.updates, self.count = updates, 0
-        self.plain = train.Network.summed_nll
-        monkeypatch.setattr(train.Network, "summed_nll", lambda model, *batch: self.cost(model, *batch))
+        self.plain = Network.summed_nll
+        monkeypatch.setattr(Network, "summed_nll", lambda model, *batch: self.cost(model, *batch))
 
-    def cost(self, model: train.Network, *batch: torch.Tensor) -> torch.Tensor:
+    def cost(self, model: Network, *batch: torch.Tensor) -> torch.Tensor:
         self.count += 1
         return self.plain(model, *batch) * (torch.nan if self.count in self.updates else 1.0)
 
@@ -256,11 +256,11 @@ def test_too_many_in_a_row_stop_the_training_and_name_the_last_good_checkpoint(
 
 
 def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:
-    """As a checkpoint's does, which is read to the CPU; the meta device stands for a GPU."""
+    """A checkpoint is read to the CPU; the meta device stands for a GPU."""
     for name in ("adadelta", "adam"):
-        variant = tiny_variant(optimizer=name)
+        optimization = tiny_variant(optimizer=name).optimization
         layers = [torch.nn.Linear(3, 2), torch.nn.Linear(3, 2, device="meta")]
-        optimizers = [make_optimizer(layer, variant) for layer in layers]
+        optimizers = [make_optimizer(layer, optimization) for layer in layers]
         layers[0](torch.ones(3)).sum().backward()
         optimizers[0].step()
         optimizers[1].load_state_dict(optimizers[0].state_dict())
@@ -268,20 +268,20 @@ def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:
         assert {value.device.type for state in states for value in state.values()} == {"meta"}
 
 
-def test_optimizers_may_be_recorded_in_a_cuda_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyTorch refuses those that are not made for it as soon as a recording is on; here it is led to believe so."""
+def test_optimizers_may_be_captured_in_a_cuda_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """During a capture, PyTorch refuses optimizers that do not support it; here it believes that one is going on."""
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_: torch.device("cuda"))
     monkeypatch.setattr(torch.accelerator, "current_stream", lambda: SimpleNamespace(is_capturing=lambda: True))
     for name in ("adadelta", "adam"):
         layer = torch.nn.Linear(3, 2)
         layer(torch.ones(3)).sum().backward()
         before = layer.weight.detach().clone()
-        make_optimizer(layer, tiny_variant(optimizer=name)).step()
+        make_optimizer(layer, tiny_variant(optimizer=name).optimization).step()
         assert not torch.equal(layer.weight, before)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_a_killed_training_goes_on_on_a_gpu(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_training_resumes_on_a_gpu(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"device": "cuda", "updates": 90, "checkpoint_every": 7}
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert main(arguments(toy, whole, **settings)) == 0

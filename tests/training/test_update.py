@@ -1,4 +1,4 @@
-"""One update: what it changes, and that nothing in it waits for the device."""
+"""One update: what it changes, and that it never waits for the device."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes
 from nmt.training.update import GraphedUpdate, Update
 from tests.model.models import KINDS, ragged_batch, ragged_pairs, tiny_model
+from tests.training.toy import tiny_variant
 
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize(("context", "order", "rank"), KINDS)
-def test_an_update_waits_for_nothing_on_a_gpu(context: str, order: str, rank: int | None) -> None:
+@pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
+def test_an_update_waits_for_nothing_on_a_gpu(attention: str, order: str, rank: int | None) -> None:
     """Tensors on the meta device have no values: asking for one, or for a size that depends on one, is an error."""
-    model = tiny_model(dtype=torch.float32, context=context, decoder_order=order, output_rank=rank).to("meta")
+    model = tiny_model(dtype=torch.float32, attention=attention, decoder_order=order, output_rank=rank).to("meta")
     batch = Batch(*(part.to("meta") for part in ragged_batch()))
     with pytest.raises(RuntimeError):
         batch.target[batch.target_mask]
-    cost, norm = Update(model, model.variant, torch.device("meta"), Processes())(batch)
+    cost, norm = Update(model, tiny_variant().optimization, torch.device("meta"), Processes())(batch)
     assert cost.shape == norm.shape == ()
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
 def test_sparse_gradients_change_no_update(loss: str) -> None:
-    models = [tiny_model(loss=loss) for _ in range(2)]
-    updates = [Update(model, model.variant, CPU) for model in models]
+    models = [tiny_model() for _ in range(2)]
+    updates = [Update(model, tiny_variant(loss=loss).optimization, CPU) for model in models]
     for module in models[1].modules():
         if isinstance(module, Embedding):
             assert module.sparse
@@ -45,25 +46,27 @@ def test_sparse_gradients_change_no_update(loss: str) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_recorded_updates_are_those_step_by_step(optimizer: str) -> None:
-    """Three shapes in turn: each runs step by step, is recorded, and is then replayed."""
+def test_captured_updates_are_those_made_operation_by_operation(optimizer: str) -> None:
+    """Three shapes in turn: each runs operation by operation, is captured, and is then replayed."""
     cuda = torch.device("cuda")
-    models = [tiny_model(dtype=torch.float32, optimizer=optimizer).to(cuda) for _ in range(2)]
-    plain = Update(models[0], models[0].variant, cuda, Processes())
-    recorded = GraphedUpdate(models[1], models[1].variant, cuda)
+    models = [tiny_model(dtype=torch.float32).to(cuda) for _ in range(2)]
+    optimization = tiny_variant(optimizer=optimizer).optimization
+    plain = Update(models[0], optimization, cuda, Processes())
+    captured = GraphedUpdate(models[1], optimization, cuda)
     for number in range(15):
         shape = ((5, 3), (12, 3), (9, 20))[number % 3]
         sources, targets = ragged_pairs(number, lengths=(shape, (1, 2), (shape[0], 1)))
         batch = Batch(*pad(sources, cuda), *pad(targets, cuda))
-        torch.testing.assert_close(recorded(batch), plain(batch), rtol=1e-4, atol=1e-4)
-    assert len(recorded.graphs) == 3
+        torch.testing.assert_close(captured(batch), plain(batch), rtol=1e-4, atol=1e-4)
+    assert len(captured.graphs) == 3
     for one, other in zip(*(model.parameters() for model in models), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
 def test_half_precision_products_follow_exact_ones() -> None:
-    models = [tiny_model(dtype=torch.float32, precision=precision) for precision in ("float32", "bf16")]
-    updates = [Update(model, model.variant, CPU) for model in models]
+    models = [tiny_model(dtype=torch.float32) for _ in range(2)]
+    settings = [tiny_variant(precision=precision).optimization for precision in ("float32", "bf16")]
+    updates = [Update(model, optimization, CPU) for model, optimization in zip(models, settings, strict=True)]
     for number in range(30):
         exact, rounded = (update(ragged_batch(seed=number % 3))[0] for update in updates)
         torch.testing.assert_close(exact, rounded, rtol=0.05, atol=0)

@@ -1,4 +1,4 @@
-"""A toy language, the target being the source turned round in other words, and how to train on it."""
+"""A toy language, whose target is the source reversed and in other words, and how to train on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from nmt.corpora.binarize import binarize
 from nmt.corpora.shortlist import Shortlist
-from tests.model.models import tiny_variant
+from nmt.settings.variant import Variant
 
 SIDES = ("source", "target")
 
@@ -29,11 +29,16 @@ def make_toy(folder: Path) -> None:
     binarize([folder / f"train.{side}" for side in SIDES], shortlists, 1, folder / "binarized")
 
 
+def tiny_variant(**settings: Any) -> Variant:
+    """A variant with a different size for every layer, so that confused sizes are noticed."""
+    sizes = {"embedding": 5, "hidden": 6, "alignment": 7, "maxout": 3, "output_rank": None}
+    scales = {"initialization_scale": 0.5, "attention_scale": 0.5}
+    return Variant.build({"name": "tiny", "updates": 30, **sizes, **scales, **settings}, "tiny")
+
+
 def arguments(toy: Path, output: Path, **settings: Any) -> list[str]:
-    """The words of a command that trains a tiny variant to `output`/model, with checkpoints in `output`/checkpoints."""
-    variant = tiny_variant(
-        **{"batch": 20, "window": 4, "updates": 30, "evaluate_every": 10, "device": "cpu", **settings}
-    )
+    """The command that trains a tiny variant to `output`/model, with checkpoints in `output`/checkpoints."""
+    variant = tiny_variant(**{"batch": 20, "sort_batches": 4, "evaluate_every": 10, "device": "cpu", **settings})
     flags = ["--settings", variant.to_json(), "--data", toy / "binarized", "--threads", 1]
     flags += ["--development", *(toy / f"development.{side}" for side in SIDES)]
     flags += ["--shortlists", *(toy / f"shortlist.{side}" for side in SIDES), "--languages", "xa", "xb"]
@@ -42,12 +47,12 @@ def arguments(toy: Path, output: Path, **settings: Any) -> list[str]:
 
 
 def records(output: Path) -> list[dict[str, Any]]:
-    """The metrics of a finished training, less what depends on the clock."""
+    """The metrics of a finished training, without what depends on the clock."""
     lines = (output / "model" / "metrics.jsonl").read_text().split("\n")[:-1]
     clock = ("seconds", "words_per_second")
     return [{key: value for key, value in json.loads(line).items() if key not in clock} for line in lines]
 
 
 def weights(output: Path) -> bytes:
-    """The file of a trained model."""
+    """The bytes of a trained model."""
     return (output / "model" / "model.safetensors").read_bytes()

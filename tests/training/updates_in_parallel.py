@@ -1,4 +1,4 @@
-"""Run by torchrun: for every variant, processes that share a minibatch make the update that one makes of the whole."""
+"""Run by torchrun: for every architecture, processes that share a minibatch make the same update as one process."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import torch
 from nmt.training.parallel import joined
 from nmt.training.update import Update
 from tests.model.models import KINDS, ragged_batch, tiny_model
+from tests.training.toy import tiny_variant
 
 CPU = torch.device("cpu")
 
 with joined(CPU) as processes:
-    for (context, order, rank), optimizer in itertools.product(KINDS, ("adadelta", "adam")):
-        settings = {"context": context, "decoder_order": order, "output_rank": rank, "optimizer": optimizer}
+    for (attention, order, rank), optimizer in itertools.product(KINDS, ("adadelta", "adam")):
+        settings = {"attention": attention, "decoder_order": order, "output_rank": rank}
         whole, shared = (tiny_model(**settings) for _ in range(2))
-        alone, together = Update(whole, whole.variant, CPU), Update(shared, shared.variant, CPU, processes)
+        optimization = tiny_variant(optimizer=optimizer).optimization
+        alone, together = Update(whole, optimization, CPU), Update(shared, optimization, CPU, processes)
         for number in range(3):
             batch = ragged_batch(seed=number)
             cost, norm = together(processes.share(batch))

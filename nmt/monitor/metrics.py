@@ -1,0 +1,53 @@
+"""The metrics of an experiment's trainings, finished or under way on any machine: only files are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nmt.training.metrics import METRICS
+
+Record = dict[str, float | None]
+
+
+def folders(experiment: str, variant: str) -> tuple[Path, Path]:
+    """The folder of a training's checkpoints and metrics while it runs, and that of the finished model."""
+    data = Path("data") / experiment
+    return data / "checkpoints" / variant, data / "models" / variant
+
+
+def latest(experiment: str, variant: str) -> Path | None:
+    """The metrics file of a variant that was written last, of a training under way or finished; None before any."""
+    files = [folder / METRICS for folder in folders(experiment, variant)]
+    written = {file: _written(file) for file in files}
+    return max((file for file in files if written[file]), key=lambda file: written[file], default=None)
+
+
+def _written(file: Path) -> float:
+    """When a file was last written; 0 if it does not exist."""
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def read_metrics(file: Path) -> list[Record]:
+    """The records of a file to which a training may be writing: an incomplete line is skipped."""
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    records = []
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and {"updates", "seconds"} <= record.keys():
+            records.append(record)
+    return records
+
+
+def values(records: list[Record], name: str) -> list[tuple[int, float]]:
+    """(updates, value) of every record that holds the figure `name`."""
+    return [(int(record["updates"] or 0), value) for record in records if (value := record.get(name)) is not None]

@@ -1,0 +1,261 @@
+"""The training loop (Section 4.2, Appendix B): updates, records, evaluations and checkpoints, until the training ends.
+
+It ends at its cap on updates or, with a patience, after that many evaluations without improvement; the model is then
+the last one or, with a patience, the best one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nmt.model.initialization import count_parameters
+from nmt.model.network import Network
+from nmt.settings.variant import Variant
+from nmt.system.device import choose_device, device_name
+from nmt.system.files import UserError, warn
+from nmt.system.progress import Progress
+from nmt.system.stop import Stop, StoppedError
+from nmt.training.batches import Batch, Batches
+from nmt.training.checkpoint import LATEST, Checkpoint, Interval, State, read_checkpoint, write_checkpoint
+from nmt.training.likelihood import Sentences, sentence_nll
+from nmt.training.metrics import METRICS, append_metrics
+from nmt.training.parallel import Processes
+from nmt.training.prefetch import ahead
+from nmt.training.update import make_update
+
+UPDATES_A_RECORD = 50
+SKIPS_ALLOWED = 20
+
+
+class Training:
+    """One training: the model, its optimizer, the data and the state of progress.
+
+    `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
+    the training time of the model that this one continues.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        model: Network,
+        batches: Batches,
+        development: tuple[Sentences, Sentences],
+        folder: Path,
+        settings: dict[str, Any],
+        hours_before: float,
+        processes: Processes,
+    ) -> None:
+        self.settings, self.hours_before, self.processes = settings, hours_before, processes
+        self.label, self.name = variant.label, variant.name
+        self.optimization, self.run_time = variant.optimization, variant.run_time
+        self.batches, self.development, self.folder = batches, development, folder
+        self.device = processes.device(choose_device(self.run_time.device))
+        self.model = model.to(self.device)
+        self.update = make_update(self.model, self.optimization, self.device, processes)
+        self.state = State(updates=model.updates)
+        self.last = model.updates + self.optimization.updates
+        self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates not read yet
+        self.read_at = self.saved_at = 0.0
+        self.best: dict[str, Tensor] = {}
+        self.metrics = folder / METRICS
+        if (batch := self.optimization.batch) < processes.world:
+            raise UserError(f"{self.label}: a batch of {batch} for {processes.world} processes; start fewer processes")
+
+    def resume(self) -> None:
+        """Resume from the last checkpoint, if there is one."""
+        with self.processes.first_alone():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            checkpoint = read_checkpoint(self.folder, self.settings)
+        if checkpoint is not None:
+            self.model.load_state_dict(checkpoint.model)
+            self.update.optimizer.load_state_dict(checkpoint.optimizer)
+            self.state, self.best = checkpoint.state, checkpoint.best
+            if self.processes.first:
+                print(
+                    f"{self.label}: resumes from the checkpoint of update {self.state.updates:,}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        if self.processes.first:
+            self.metrics.write_text(checkpoint.metrics if checkpoint else "", encoding="utf-8")
+        everywhere = self.processes.sum(torch.tensor(self.state.updates))
+        if everywhere != self.processes.world * self.state.updates:
+            raise UserError(f"{self.folder}: differs from process to process; name a folder that all machines share")
+
+    def checkpoint(self) -> None:
+        """Write a checkpoint of the state between two updates."""
+        self.read()
+        if self.processes.first:
+            checkpoint = Checkpoint(
+                self.settings,
+                self.state,
+                self.model.state_dict(),
+                self.update.optimizer.state_dict(),
+                self.best,
+                self.metrics.read_text(encoding="utf-8"),
+            )
+            write_checkpoint(self.folder, checkpoint)
+        self.processes.wait()
+        self.read_at = self.saved_at = time.monotonic()
+
+    def finished(self) -> bool:
+        """Whether the cap on updates is reached, or the patience exhausted."""
+        patience, state = self.optimization.patience, self.state
+        exhausted = patience > 0 and state.evaluations_without_improvement >= patience
+        return exhausted or state.updates >= self.last
+
+    def run(self) -> None:
+        """Update until the training has finished, with records, evaluations and checkpoints on the way.
+
+        Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop.
+        """
+        state, processes = self.state, self.processes
+        shown = state.updates
+        bar = Progress(self.label, self.last, "updates", shown) if processes.first else nullcontext()
+        with Stop(patient=not processes.alone) as stop, bar as progress, ahead(self.prepare, shown) as prepared:
+            self.read_at = self.saved_at = time.monotonic()
+            while not self.finished():
+                batch, words = next(prepared)
+                self.pending.append(self.update(batch.to(self.device)))
+                state.updates += 1
+                state.interval.words += words
+                figures = None
+                evaluated = state.updates % self.optimization.evaluate_every == 0 or state.updates == self.last
+                if evaluated or state.updates % UPDATES_A_RECORD == 0:
+                    figures = self.record()
+                if evaluated:
+                    self.evaluate()
+                stopped, due = processes.any(stop.asked, self.checkpoint_due())
+                if stopped or due:
+                    self.checkpoint()
+                if stopped:
+                    raise StoppedError(
+                        f"stopped; {self.folder / LATEST} is written, the same command resumes from it"
+                        if processes.first
+                        else ""
+                    )
+                if progress is not None and figures is not None:
+                    progress.update(state.updates - shown, **figures, development_nll=state.development_nll)
+                    shown = state.updates
+
+    def prepare(self, number: int) -> tuple[Batch, int]:
+        """This process's share of a minibatch, and the target words of all of it, ends of sentences included."""
+        batch = self.batches[number]
+        share, words = self.processes.share(batch), int(batch.target_mask.sum())
+        if self.device.type == "cuda":
+            with torch.cuda.device(self.device):
+                share = share.pinned()
+        return share, words
+
+    def checkpoint_due(self) -> bool:
+        """Whether it is time for a checkpoint, by the clock or by the number of updates."""
+        every = self.run_time.checkpoint_every
+        by_time = time.monotonic() - self.saved_at >= 60 * self.run_time.checkpoint_minutes
+        return by_time or (every > 0 and self.state.updates % every == 0)
+
+    def read(self) -> None:
+        """Read the costs and norms of the updates since the last call: only here does the training wait for the device.
+
+        Raises UserError if too many updates in a row were skipped.
+        """
+        interval = self.state.interval
+        if self.pending:
+            costs, norms = (torch.stack(values) for values in zip(*self.pending, strict=True))
+            interval.costs += self.processes.sum(costs).tolist()
+            interval.norms += norms.tolist()
+            self.count_skipped(interval.norms[-len(self.pending) :])
+            self.pending.clear()
+        now = time.monotonic()
+        interval.seconds += now - self.read_at
+        self.read_at = now
+
+    def count_skipped(self, norms: list[float]) -> None:
+        """Count which of the latest updates were skipped; UserError if there were too many in a row."""
+        state = self.state
+        for number, norm in enumerate(norms, state.updates - len(norms) + 1):
+            if math.isfinite(norm):
+                state.skipped_in_a_row = 0
+                continue
+            state.skipped += 1
+            state.skipped_in_a_row += 1
+            if self.processes.first:
+                warn(f"{self.label}: update {number} skipped, its cost or gradient is not finite")
+            if state.skipped_in_a_row > SKIPS_ALLOWED:
+                latest = self.folder / LATEST
+                raise UserError(
+                    f"{self.label}: more than {SKIPS_ALLOWED} updates in a row were not finite; lower learning_rate or "
+                    f"initialization_scale ("
+                    f"{f'the last good checkpoint is {latest}' if latest.exists() else 'there is no checkpoint yet'})"
+                )
+
+    def record(self) -> dict[str, float | None]:
+        """Append a line about the updates since the last record to the metrics; return its figures."""
+        self.read()
+        state, interval = self.state, self.state.interval
+        finite = [pair for pair in zip(interval.costs, interval.norms, strict=True) if math.isfinite(pair[1])]
+        cost, norm = map(fmean, zip(*finite, strict=True)) if finite else (None, None)
+        figures = {
+            "train_nll": None if cost is None else cost / self.optimization.batch,
+            "gradient_norm": norm,
+            "words_per_second": interval.words / interval.seconds,
+        }
+        state.seconds += interval.seconds
+        state.target_words += interval.words
+        state.interval = Interval()
+        self.write_metrics(**figures)
+        return figures
+
+    def evaluate(self) -> None:
+        """Score the development set; with a patience, keep the best model."""
+        state, processes = self.state, self.processes
+        sources, targets = (side[processes.rank :: processes.world] for side in self.development)
+        share = math.fsum(sentence_nll(self.model, sources, targets, self.device))
+        nll = processes.sum(torch.tensor(share, dtype=torch.float64)).item() / len(self.development[0])
+        now = time.monotonic()
+        state.seconds += now - self.read_at
+        self.read_at = now
+        state.development_nll = nll
+        state.evaluations_without_improvement += 1
+        if nll < state.best_nll:
+            state.best_nll, state.best_updates = nll, state.updates
+            state.evaluations_without_improvement = 0
+            if self.optimization.patience:
+                self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}
+        self.write_metrics(development_nll=nll)
+
+    def write_metrics(self, **figures: float | None) -> None:
+        """Append one line to the metrics; only the first process writes."""
+        if self.processes.first:
+            append_metrics(self.metrics, self.state.updates, self.state.seconds, **figures)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of this training for Table 2; updates, epochs and hours include the model that it continues."""
+        state = self.state
+        best = state.best_updates if self.best else state.updates
+        device = device_name(self.device)
+        return {
+            "variant": self.name,
+            "updates": state.updates,
+            "updates_best": best,
+            "updates_skipped": state.skipped,
+            "epochs": state.updates / self.batches.epoch,
+            "hours": self.hours_before + state.seconds / 3600,
+            "device": device if self.processes.alone else f"{self.processes.world} x {device}",
+            "precision": self.optimization.precision,
+            "parameters": count_parameters(self.model),
+            "development_nll": state.best_nll if self.best else state.development_nll,
+            "words_per_second": state.target_words / state.seconds,
+            "seed": self.optimization.seed,
+            "settings_digest": hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16],
+        }
