@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from nmt.system.precision import product_type
+from nmt.system.device import product_type
 
 CHUNK = 1024  # words whose logits exist at once in float32, twice as many in bfloat16: 120 MB at the paper's size
 BLOCK = 64  # words whose logits fit in a CPU's cache

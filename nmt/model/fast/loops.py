@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from nmt.model.fast import kernels, steps
-from nmt.system.precision import product_type, without_autocast
+from nmt.system.device import product_type, without_autocast
 
 if TYPE_CHECKING:
     from nmt.model.attention.additive import Attention
