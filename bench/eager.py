@@ -28,7 +28,7 @@ class Gated(nn.Module):
 
 
 class Eager(nn.Module):
-    """RNNsearch with the layer sizes of `nmt.settings.variant.Variant`, in the original code's order of steps."""
+    """RNNsearch with the layer sizes of `nmt.settings.variant.Architecture`, in the original code's order of steps."""
 
     def __init__(self, symbols: int, m: int = 620, n: int = 1000, alignment: int = 1000, maxout: int = 500) -> None:
         super().__init__()

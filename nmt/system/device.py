@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from functools import cache
-from typing import Any
 
 import torch
-from torch import Tensor
 
 from nmt.system.files import UserError
 from nmt.system.gpu import claim
@@ -84,16 +82,3 @@ def device_name(device: torch.device) -> str:
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()
     return f"CPU, {threads} thread{'s' * (threads > 1)}"
-
-
-def product_type(tensor: Tensor) -> torch.dtype:
-    """The type of matrix products with `tensor`: autocast's where that is on, else its own."""
-    kind = tensor.device.type
-    cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    return torch.get_autocast_dtype(kind) if cast else tensor.dtype
-
-
-def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
-    """Within this, operations with `tensor` are in the types of their operands."""
-    kind = tensor.device.type
-    return torch.autocast(kind, enabled=False) if torch.amp.is_autocast_available(kind) else nullcontext()
