@@ -17,7 +17,7 @@ from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
 from nmt.search.beam import BeamSettings, search
-from nmt.settings.variant import Variant
+from nmt.settings.variant import Architecture
 from nmt.system.device import choose_device, keep_memory
 
 SYMBOLS = 30_001
@@ -34,13 +34,14 @@ def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], F
         keep_memory()
     generator = torch.Generator().manual_seed(1)
     sources = torch.randint(2, SYMBOLS, (batch, LENGTH - 1), generator=generator)
-    model = Network(Variant(name="bench"), SYMBOLS, SYMBOLS) if implementation == "ours" else Eager(SYMBOLS)
+    ours = implementation == "ours"
+    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS) if ours else Eager(SYMBOLS)
     model = model.to(device).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.01)
         if isinstance(model, Network):
-            model.readout.b_o[EOS] = 100  # every translation ends as soon as it is allowed to
+            model.decoder.readout.b_o[EOS] = 100  # every translation ends as soon as it is allowed to
     ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
 
     def translate() -> None:

@@ -20,13 +20,14 @@ from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 
 PRECISIONS = ("float32", "bf16")
-SIZES = {"embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}
+SIZES = {"output_rank": None, "embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}
 LEARNING = {"initialization_scale": 0.1, "attention_scale": 0.1, "optimizer": "adam", "learning_rate": 0.002}
 
 
 def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFrame:
     """Train on the data of the experiment in `data`, with the layer sizes of config/open.yaml; return the metrics."""
-    variant = Variant(name=precision, label=precision, precision=precision, updates=updates, **SIZES, **LEARNING)
+    settings = {"name": precision, "precision": precision, "updates": updates, **SIZES, **LEARNING}
+    variant = Variant.build(settings, "bench.precision")
     shortlists = sorted((data / "shortlist").glob("*.tsv"))
     languages = [path.stem for path in shortlists]
     with tempfile.TemporaryDirectory() as folder:

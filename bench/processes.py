@@ -22,7 +22,7 @@ from bench.train import BATCH, SYMBOLS, made_up
 from bench.turns import Figures, medians
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Variant
+from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import keep_memory
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined
@@ -34,10 +34,10 @@ WORDS = 20
 
 def updater(processes: Processes) -> Update:
     """The update of the paper's RNNsearch."""
-    variant = Variant(name="bench")
-    model = Network(variant, SYMBOLS, SYMBOLS)
-    initialize(model, seed=1)
-    return Update(model, variant, CPU, processes)
+    optimization = Optimization(updates=1)
+    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
+    initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
+    return Update(model, optimization, CPU, processes)
 
 
 def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.connection.Connection) -> None:

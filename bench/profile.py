@@ -17,7 +17,7 @@ from bench.table import make_parser, write
 from bench.train import SYMBOLS, WARM_UP, made_up
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Variant
+from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import keep_memory
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
@@ -34,10 +34,10 @@ OPTIMIZER, REST = "optimizer", "other elementwise operators"
 def measure(precision: str, updates: int) -> pd.DataFrame:
     """The parts of an update, averaged over `updates`."""
     device = torch.device("cpu")
-    variant = Variant(name="bench", precision=precision)
-    model = Network(variant, SYMBOLS, SYMBOLS)
-    initialize(model, seed=1)
-    update, batch = make_update(model, variant, device, Processes()), made_up(20, 20)
+    optimization = Optimization(updates=1, precision=precision)
+    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
+    initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
+    update, batch = make_update(model, optimization, device, Processes()), made_up(20, 20)
     part_of = {f"aten::{operator}": part for part, operators in PARTS.items() for operator in operators}
     seconds: Counter[str] = Counter()
     for turn in range(WARM_UP + updates):

@@ -21,7 +21,7 @@ from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Variant
+from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import choose_device, keep_memory
 from nmt.training.batches import Batch, Batches
 from nmt.training.parallel import Processes
@@ -70,10 +70,10 @@ def prepare(
         keep_memory()
     batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
     if implementation == "ours":
-        variant = Variant(name="bench", precision=precision)
-        model = Network(variant, SYMBOLS, SYMBOLS)
-        initialize(model, seed=1)
-        update = make_update(model.to(device), variant, device, Processes())
+        optimization = Optimization(updates=1, precision=precision)
+        model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
+        initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
+        update = make_update(model.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
     else:
         plain = Eager(SYMBOLS).to(device)

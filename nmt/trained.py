@@ -1,21 +1,27 @@
-"""A trained model's folder as a whole: the network, the words that its symbols stand for, and its languages."""
+"""Trained models as files: the weights, and the folder that adds the words of both sides and their languages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import safetensors
+import safetensors.torch
 import torch
 
 from nmt.corpora.shortlist import Shortlist
-from nmt.model.network import Network, load_with_shortlists
-from nmt.system.files import UserError, read_json
+from nmt.model.network import Network
+from nmt.settings.checks import build
+from nmt.settings.variant import Architecture
+from nmt.system.files import UserError, atomic, read_json
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
 
 
 @dataclass(frozen=True)
-class Translator:
+class TrainedModel:
     """A network in evaluation mode, the shortlists of its two sides, and their languages, as "en" and "fr"."""
 
     folder: Path
@@ -25,16 +31,16 @@ class Translator:
     languages: tuple[str, str]
 
     def require_attention(self, what: str) -> None:
-        """UserError, naming `what` needs it, where the model has a fixed context."""
-        if self.model.variant.context == "fixed":
+        """Raise UserError, which says that `what` needs attention, if the context of the model is fixed."""
+        if self.model.architecture.attention == "fixed":
             raise UserError(
-                f"{self.folder}: its context is fixed (RNNencdec), so it looks at no source word in particular, which "
-                f"{what} asks for; take a model with attention (RNNsearch)"
+                f"{self.folder}: its context is fixed (RNNencdec), so it attends to no source word, as {what} needs; "
+                "take a model with attention (RNNsearch)"
             )
 
 
-def load_translator(folder: str | Path, device: torch.device) -> Translator:
-    """The model that the step train left in `folder`; UserError that names what is missing or does not fit."""
+def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> TrainedModel:
+    """The model that the step train wrote to `folder`; UserError names what is missing or does not fit."""
     folder = Path(folder)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder; name the one that the step train wrote")
@@ -46,4 +52,45 @@ def load_translator(folder: str | Path, device: torch.device) -> Translator:
     if not (isinstance(languages, list) and len(languages) == 2 and all(isinstance(one, str) for one in languages)):
         raise UserError(f'{folder / SUMMARY}: no "languages" of source and target, as ["en", "fr"]; train it again')
     model, source, target = load_with_shortlists(folder / MODEL, [str(folder / SOURCE), str(folder / TARGET)], device)
-    return Translator(folder, model, source, target, (languages[0], languages[1]))
+    return TrainedModel(folder, model, source, target, (languages[0], languages[1]))
+
+
+def save_model(model: Network, path: str | Path) -> None:
+    """Write the weights as safetensors; the metadata holds what is needed to build the model again."""
+    about = {"architecture": asdict(model.architecture), "symbols": model.symbols, "updates": model.updates}
+    metadata = {"model": json.dumps(about)}  # one entry: the order of several would change from file to file
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}
+    with atomic(path) as partial:
+        safetensors.torch.save_file(weights, partial, metadata)
+
+
+def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
+    """The model in `path`, in evaluation mode on `device`.
+
+    Raises UserError if the file is missing, truncated or no model, or if its weights are not finite.
+    """
+    try:
+        with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
+            about = json.loads((file.metadata() or {})["model"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+        model = Network(build(Architecture, about["architecture"], str(path)), *about["symbols"])
+        model.load_state_dict(weights)
+        model.updates = about["updates"]
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such model; train it first") from None
+    except (safetensors.SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: not a whole model of this project ({error}); train it again") from None
+    if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+        raise UserError(f"{path}: its weights are not finite; train it again, with a lower learning_rate")
+    return model.to(device).eval()
+
+
+def load_with_shortlists(
+    path: str | Path, shortlists: Sequence[str], device: torch.device | str = "cpu"
+) -> tuple[Network, Shortlist, Shortlist]:
+    """The model in `path` with the source and target shortlists; UserError if they do not belong together."""
+    model = load_model(path, device)
+    source, target = (Shortlist.read(shortlist) for shortlist in shortlists)
+    if (len(source), len(target)) != tuple(model.symbols):
+        raise UserError(f"{path}: trained with other shortlists than {' and '.join(shortlists)}; name its own")
+    return model, source, target

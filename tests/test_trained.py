@@ -10,26 +10,26 @@ import torch
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.system.files import UserError
-from nmt.trained import load_translator
-from tests.model.models import SOURCE_SYMBOLS, save_translator, tiny_model
+from nmt.trained import load_model, load_trained, save_model
+from tests.model.models import SOURCE_SYMBOLS, ragged_batch, save_trained, tiny_model
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_translator(tmp_path / "model", tiny_model(dtype=torch.float32))
+    save_trained(tmp_path / "model", tiny_model(dtype=torch.float32))
     return tmp_path / "model"
 
 
 def test_model_words_and_languages(folder: Path) -> None:
-    translator = load_translator(folder, CPU)
-    assert (len(translator.source), len(translator.target)) == translator.model.symbols
-    assert (translator.source.words([2, 1]), translator.target.words([12])) == (["s2", "UNK"], ["t12"])
-    assert translator.languages == ("en", "fr")
-    assert not translator.model.training
+    trained = load_trained(folder, CPU)
+    assert (len(trained.source), len(trained.target)) == trained.model.symbols
+    assert (trained.source.words([2, 1]), trained.target.words([12])) == (["s2", "UNK"], ["t12"])
+    assert trained.languages == ("en", "fr")
+    assert not trained.model.training
     weights = tiny_model(dtype=torch.float32).state_dict()
-    assert all(torch.equal(weight, weights[name]) for name, weight in translator.model.state_dict().items())
+    assert all(torch.equal(weight, weights[name]) for name, weight in trained.model.state_dict().items())
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,43 @@ def test_model_words_and_languages(folder: Path) -> None:
 def test_what_is_wrong_is_named(folder: Path, spoil: Any, named: str) -> None:
     spoil(folder)
     with pytest.raises(UserError, match=named):
-        load_translator(folder, CPU)
+        load_trained(folder, CPU)
 
 
 def test_a_file_is_no_folder(folder: Path) -> None:
     with pytest.raises(UserError, match=r"model\.safetensors: no such folder"):
-        load_translator(folder / "model.safetensors", CPU)
+        load_trained(folder / "model.safetensors", CPU)
 
 
-@pytest.mark.parametrize("context", ["attention", "fixed"])
-def test_a_fixed_context_looks_at_no_word(tmp_path: Path, context: str) -> None:
-    save_translator(tmp_path, tiny_model(dtype=torch.float32, context=context))
-    translator = load_translator(tmp_path, CPU)
-    if context == "attention":
-        translator.require_attention("--option")
+@pytest.mark.parametrize("attention", ["additive", "fixed"])
+def test_a_fixed_context_attends_to_no_word(tmp_path: Path, attention: str) -> None:
+    save_trained(tmp_path, tiny_model(dtype=torch.float32, attention=attention))
+    trained = load_trained(tmp_path, CPU)
+    if attention == "additive":
+        trained.require_attention("--option")
         return
     with pytest.raises(UserError, match=rf"{tmp_path}.*fixed.*--option"):
-        translator.require_attention("--option")
+        trained.require_attention("--option")
+
+
+def test_a_model_survives_its_file(tmp_path: Path) -> None:
+    model = tiny_model(dtype=torch.float32)
+    model.updates = 7
+    save_model(model, tmp_path / "model.safetensors")
+    again = load_model(tmp_path / "model.safetensors")
+    assert again.updates == 7
+    assert again.architecture == model.architecture
+    torch.testing.assert_close(again(*ragged_batch()), model(*ragged_batch()))
+
+
+def test_a_broken_model_file_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(UserError, match="no such model"):
+        load_model(path)
+    save_model(tiny_model(dtype=torch.float32), path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(UserError, match="not a whole model"):
+        load_model(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(UserError, match="not a whole model"):
+        load_model(path)

@@ -12,7 +12,7 @@ from torch.nn import functional
 class Embedding(nn.Module):
     """The m-dimensional embedding matrix of K words, stored as (K, m), and an optional bias shared by all words.
 
-    Where `sparse`, the gradient of E holds the rows of the minibatch's words alone, for an optimizer that knows how.
+    If `sparse`, the gradient of E holds only the rows of the minibatch's words, for an optimizer that supports it.
     """
 
     sparse = False
@@ -28,9 +28,9 @@ class Embedding(nn.Module):
         return embedded if self.b is None else embedded + self.b
 
     def projected(self, words: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
-        """`project`, which maps embeddings (N, m) to (N, p), of the embeddings of `words` (...): (..., p).
+        """`project` of the embeddings of `words` (...): (..., p); it maps embeddings (N, m) to (N, p).
 
-        A text repeats its words: each is projected once, except on a GPU, where one would have to wait to know them.
+        Words repeat in a text, so each is projected once. Not on a GPU: to find the distinct words would wait for it.
         """
         if words.device.type != "cpu":
             return project(self(words))

@@ -6,55 +6,59 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.embedding import Embedding
-from nmt.model.fast import loops
+from nmt.model.fast import loop
 from nmt.model.units.gated import GatedUnit
+from nmt.settings.variant import Architecture
 
 
 class Encoder(nn.Module):
-    """Embeds a source sentence and reads it forwards and, where `bidirectional`, backwards."""
+    """Embeds a source sentence and reads it forwards and, if `bidirectional`, backwards."""
 
-    def __init__(self, symbols: int, embedding: int, hidden: int, bias: bool, bidirectional: bool) -> None:
+    def __init__(self, symbols: int, architecture: Architecture, bidirectional: bool) -> None:
         super().__init__()
-        self.embedding = Embedding(symbols, embedding, bias)
-        self.forwards = GatedUnit(embedding, hidden)
-        self.backwards = GatedUnit(embedding, hidden) if bidirectional else None
+        m, n = architecture.embedding, architecture.hidden
+        self.embedding = Embedding(symbols, m, architecture.embedding_bias)
+        self.forwards = GatedUnit(m, n)
+        self.backwards = GatedUnit(m, n) if bidirectional else None
 
     @property
     def units(self) -> list[GatedUnit]:
-        """The forward unit and, where there is one, the backward unit."""
+        """The forward unit and, if there is one, the backward unit."""
         return [self.forwards] if self.backwards is None else [self.forwards, self.backwards]
 
     def forward(self, source: Tensor, mask: Tensor, fast: bool) -> Tensor:
-        """Annotations h_j = [forward; backward] (Eq. 7) of `source` (B, Tx): (B, Tx, n or 2n).
+        """Annotations h_j = [forward; backward] (Eq. 7) of `source` (B, Tx): (B, Tx, 2n or n).
 
-        `mask` (B, Tx) is False on padding, where a state stays what it was. Initial states are 0.
+        `mask` (B, Tx) is False on padding, where a state does not change. Initial states are 0.
         """
-        real = mask.T.to(self.forwards.b.dtype)
+        real = mask.T.to(self.embedding.E.dtype)
         read = self._read_fast if fast else self._read
         return read(source.T, real).transpose(0, 1).contiguous()
 
     def _read(self, words: Tensor, real: Tensor) -> Tensor:
-        """The recurrences step by step: (Tx, B, n or 2n)."""
+        """The recurrences step by step: (Tx, B, 2n or n)."""
         embedded = self.embedding(words)  # (Tx, B, m)
         steps = range(len(embedded))
         directions = []
         for unit, order in zip(self.units, (steps, reversed(steps)), strict=False):
             projected = unit.project(embedded)
-            state = embedded.new_zeros(embedded.shape[1], unit.hidden)
+            state = embedded.new_zeros(embedded.shape[1], unit.state)
             states: dict[int, Tensor] = {}
             for j in order:
                 present = real[j].unsqueeze(-1)
                 state = present * unit.step(projected[j], state) + (1 - present) * state
                 states[j] = state
-            directions.append(torch.stack([states[j] for j in steps]))
+            directions.append(unit.output(torch.stack([states[j] for j in steps])))
         return torch.cat(directions, dim=-1)
 
     def _read_fast(self, words: Tensor, real: Tensor) -> Tensor:
-        """The same, both directions in one loop: the backward one reads the sentences turned round."""
-        turned = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
+        """The same with both directions in one loop, the backward one over reversed sentences."""
+        turns = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
         projections = [self.embedding.projected(words, unit.project) for unit in self.units]
-        projected = torch.stack([turn(projection) for turn, projection in zip(turned, projections, strict=True)])
-        present = torch.stack([turn(real) for turn in turned])
-        initial = real.new_zeros(len(self.units), words.shape[1], self.forwards.hidden)
-        states = loops.gated(projected, present, initial, self.units)[:, 1:]
-        return torch.cat([turn(direction) for turn, direction in zip(turned, states, strict=True)], dim=-1)
+        projected = torch.stack([turn(projection) for turn, projection in zip(turns, projections, strict=True)])
+        present = torch.stack([turn(real) for turn in turns])
+        initial = real.new_zeros(len(self.units), words.shape[1], self.forwards.state)
+        recurrence = loop.Recurrence.side_by_side([unit.recurrence() for unit in self.units])
+        (states,) = loop.run(recurrence, projected.to(real.dtype), initial, present)
+        annotations = self.forwards.output(states[:, 1:])
+        return torch.cat([turn(direction) for turn, direction in zip(turns, annotations, strict=True)], dim=-1)

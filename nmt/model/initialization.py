@@ -13,7 +13,7 @@ ZERO = ("v_a",)
 
 
 @torch.no_grad()
-def initialize(model: Network, seed: int) -> None:
+def initialize(model: Network, seed: int, initialization_scale: float, attention_scale: float) -> None:
     """Fill `model` in place, the same for the same seed on every device.
 
     Recurrent matrices are random orthogonal, W_a and U_a Gaussian with deviation `attention_scale` (0.001), v_a and all
@@ -28,10 +28,10 @@ def initialize(model: Network, seed: int) -> None:
             gaussian = torch.randn(parameter.shape, generator=generator)
             parameter.copy_(torch.linalg.svd(gaussian)[0])
         else:
-            scale = model.variant.attention_scale if name in ALIGNMENT else model.variant.initialization_scale
+            scale = attention_scale if name in ALIGNMENT else initialization_scale
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
 
 
 def count_parameters(model: nn.Module) -> int:
-    """How many numbers training may change."""
+    """How many numbers training changes."""
     return sum(parameter.numel() for parameter in model.parameters())

@@ -1,8 +1,9 @@
-"""What the decoder keeps of a source sentence."""
+"""What the decoder knows between its steps: of the source sentences, and of the target words so far."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -11,15 +12,13 @@ from torch import Tensor
 class Memory:
     """B encoded sentences. `len()` is B.
 
-    projected (B, Tx, 3n + 2l): [C; C_z; C_r; C_o] h_j, what a look at position j adds to the decoder and the readout.
-    keys      (B, Tx, n'): U_a h_j.
-    mask      (B, Tx): False on padding.
-    initial   (B, n): s_0.
+    kept: what the attention keeps of the annotations, a named tuple of tensors (B, ...) that is its own business.
+    maps (p, 2n or n): the rows [C; C_z; C_r; C_o], all that c_i is multiplied with.
+    initial (B, state): s_0.
     """
 
-    projected: Tensor
-    keys: Tensor
-    mask: Tensor
+    kept: Any
+    maps: Tensor
     initial: Tensor
 
     def __len__(self) -> int:
@@ -27,15 +26,16 @@ class Memory:
 
     def select(self, index: Tensor) -> Memory:
         """The sentences `index` (N,), in that order."""
-        return Memory(*(part[index] for part in (self.projected, self.keys, self.mask, self.initial)))
+        kept = type(self.kept)(*(part[index] for part in self.kept))
+        return Memory(kept, self.maps, self.initial[index])
 
 
 @dataclass(frozen=True)
 class Carry:
-    """What the decoder keeps between predicting a word and learning which word it was: one row a hypothesis.
+    """What the decoder keeps between predicting a word and knowing which word it was: one row a hypothesis.
 
-    state   (N, n): s_{i-1}, or s_i where the printed order has it already.
-    context (N, 3n): [C; C_z; C_r] c_i.
+    state   (N, state): s_{i-1}, or s_i where the printed order has it already.
+    context (N, inputs): what c_i adds to the unit's pre-activations.
     """
 
     state: Tensor
@@ -48,7 +48,7 @@ class Carry:
 
 @dataclass(frozen=True)
 class Prediction:
-    """log p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) where the model has one."""
+    """log p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) if the model has one."""
 
     log_probabilities: Tensor
     carry: Carry

@@ -10,27 +10,27 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from nmt.system.device import product_type
+from nmt.model.fast.precision import product_type
+from nmt.settings.variant import Architecture
 
-CHUNK = 1024  # words whose logits exist at once in float32, twice as many in bfloat16: 120 MB at the paper's size
-BLOCK = 64  # words whose logits fit in a CPU's cache
-ALIGNMENT = 16  # columns that rows of logits are a multiple of: a product with odd rows takes a third longer
+CHUNK = 1024  # words with logits in memory at once in float32, twice as many in bfloat16: 120 MB at the paper's size
+BLOCK = 64  # words whose logits fit in the cache of a CPU
+MULTIPLE = 16  # rows of logits are padded to a multiple of it: a product with odd rows takes a third longer
 
 
 class Readout(nn.Module):
     """t~_i = U_o s + V_o E y_{i-1} + C_o c_i, t_i = pairwise maximum of t~_i, p(y_i) = softmax(W_o t_i).
 
-    With a `rank` the output matrix is the product of two, (K, rank) and (rank, l), as in the original code; without,
-    it is the paper's single W_o (K, l).
+    With a `rank`, the output matrix is the product of two, (K, rank) and (rank, l), as in the original code; without
+    one, it is the single W_o (K, l) of the paper.
     """
 
-    def __init__(
-        self, symbols: int, embedding: int, hidden: int, annotation: int, maxout: int, rank: int | None
-    ) -> None:
+    def __init__(self, symbols: int, architecture: Architecture, context: int) -> None:
         super().__init__()
-        self.U_o = nn.Parameter(torch.empty(2 * maxout, hidden))
-        self.V_o = nn.Parameter(torch.empty(2 * maxout, embedding))
-        self.C_o = nn.Parameter(torch.empty(2 * maxout, annotation))
+        maxout, rank = architecture.maxout, architecture.output_rank
+        self.U_o = nn.Parameter(torch.empty(2 * maxout, architecture.hidden))
+        self.V_o = nn.Parameter(torch.empty(2 * maxout, architecture.embedding))
+        self.C_o = nn.Parameter(torch.empty(2 * maxout, context))
         self.b_t = nn.Parameter(torch.empty(2 * maxout))
         self.W_1 = nn.Parameter(torch.empty(rank, maxout)) if rank else None
         self.W_o = nn.Parameter(torch.empty(symbols, rank or maxout))
@@ -41,7 +41,7 @@ class Readout(nn.Module):
         return functional.linear(embedded, self.V_o)
 
     def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """What W_o is applied to, (..., l or rank), of s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
+        """t_i, or W_1 t_i with a rank, (..., l or rank), of s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
         summed = functional.linear(state, self.U_o, self.b_t) + previous + context
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
         return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
@@ -51,10 +51,10 @@ class Readout(nn.Module):
         if torch.is_grad_enabled():
             logits = functional.linear(hidden, self.W_o, self.b_o)
             return logits.to(self.b_o.dtype).log_softmax(dim=-1)
-        logits = _room(hidden, len(self.b_o))
+        logits = _padded_logits(hidden, len(self.b_o))
         torch.mm(hidden, self.W_o.to(hidden.dtype).T, out=logits[:, : len(self.b_o)])
         exact = logits.to(self.b_o.dtype)
-        exact += _widened(self.b_o)
+        exact += _padded_bias(self.b_o)
         return torch.log_softmax(exact, dim=-1, out=exact)[:, : len(self.b_o)]
 
     def nll(self, hidden: Tensor, words: Tensor) -> Tensor:
@@ -66,25 +66,25 @@ class Readout(nn.Module):
         return torch.cat(losses)
 
     def summed_nll(self, hidden: Tensor, words: Tensor, counted: Tensor | None = None) -> Tensor:
-        """The sum of `nll` over all words, or those that are `counted` (N,); never the logits of all at once."""
+        """The sum of `nll` over all words or over the `counted` ones (N,), without the logits of all words at once."""
         return _SummedNLL.apply(hidden, self.W_o, self.b_o, words, counted)
 
 
 class _SummedNLL(torch.autograd.Function):
-    """The gradients are made on the way forward, where the probabilities are at hand."""
+    """The forward pass computes the gradients too, while it has the probabilities."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
         dtype = product_type(W_o)
         hidden, weights = hidden.to(dtype), W_o
         if dtype != W_o.dtype:
-            weights = functional.pad(W_o.to(dtype), (0, 0, 0, -len(W_o) % ALIGNMENT))
+            weights = functional.pad(W_o.to(dtype), (0, 0, 0, -len(W_o) % MULTIPLE))
         total = b_o.new_zeros(())
-        for_hidden, for_b = torch.empty_like(hidden), torch.zeros_like(b_o)
-        for_W: Tensor | None = None
+        grad_hidden, grad_b = torch.empty_like(hidden), torch.zeros_like(b_o)
+        grad_W: Tensor | None = None
         chunks = math.ceil(len(hidden) * hidden.element_size() / (CHUNK * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
-        logits, bias = _room(hidden[:size], len(W_o)), _widened(b_o)
+        logits, bias = _padded_logits(hidden[:size], len(W_o)), _padded_bias(b_o)
         for start in range(0, len(hidden), size):
             rows, targets = hidden[start : start + size], words[start : start + size]
             errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(weights)])
@@ -92,54 +92,54 @@ class _SummedNLL(torch.autograd.Function):
             for first in range(0, len(rows), block):
                 last = min(first + block, len(rows))
                 real = None if counted is None else counted[start + first : start + last]
-                loss, for_bias = _errors(logits[first:last], targets[first:last], real, bias)
+                loss, grad_bias = _errors(logits[first:last], targets[first:last], real, bias)
                 total += loss
-                for_b += for_bias[: len(W_o)]
-            torch.mm(errors, weights, out=for_hidden[start : start + size])
-            if for_W is None:
-                for_W = (errors.T @ rows).to(W_o.dtype)
+                grad_b += grad_bias[: len(W_o)]
+            torch.mm(errors, weights, out=grad_hidden[start : start + size])
+            if grad_W is None:
+                grad_W = (errors.T @ rows).to(W_o.dtype)
             elif dtype == W_o.dtype:
-                for_W.addmm_(errors.T, rows)
+                grad_W.addmm_(errors.T, rows)
             else:
-                for_W += errors.T @ rows
-        assert for_W is not None
-        ctx.gradients = for_hidden, for_W[: len(W_o)], for_b
+                grad_W += errors.T @ rows
+        assert grad_W is not None
+        ctx.gradients = grad_hidden, grad_W[: len(W_o)], grad_b
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        for_hidden, for_W, for_b = ctx.gradients
-        del ctx.gradients  # they are scaled in place, so a second pass must fail
+        grad_hidden, grad_W, grad_b = ctx.gradients
+        del ctx.gradients  # scaled in place, so a second backward pass must fail
         if gradient.device.type != "cpu" or gradient != 1:
-            for each in (for_hidden, for_W, for_b):
+            for each in (grad_hidden, grad_W, grad_b):
                 each.mul_(gradient)
-        return for_hidden, for_W, for_b, None, None
+        return grad_hidden, grad_W, grad_b, None, None
 
 
-def _room(hidden: Tensor, symbols: int) -> Tensor:
-    """Room for logits of `hidden` (N, l): (N, at least `symbols`), zero beyond them, each row whole cache lines."""
-    logits = hidden.new_empty(len(hidden), symbols + -symbols % ALIGNMENT)
+def _padded_logits(hidden: Tensor, symbols: int) -> Tensor:
+    """A tensor for the logits of `hidden` (N, l): (N, `symbols` or a few more columns of zeros, whole cache lines)."""
+    logits = hidden.new_empty(len(hidden), symbols + -symbols % MULTIPLE)
     logits[:, symbols:] = 0
     return logits
 
 
-def _widened(bias: Tensor) -> Tensor:
-    """`bias` (K,) as wide as `_room`, -inf beyond K, where probabilities therefore are 0."""
-    return functional.pad(bias, (0, -len(bias) % ALIGNMENT), value=-torch.inf)
+def _padded_bias(bias: Tensor) -> Tensor:
+    """`bias` (K,) padded as the logits are, with -inf, so that the probabilities beyond K are 0."""
+    return functional.pad(bias, (0, -len(bias) % MULTIPLE), value=-torch.inf)
 
 
 def _errors(logits: Tensor, words: Tensor, counted: Tensor | None, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Turn `logits` (N, K) that lack their `bias` into the gradient of the counted words' summed nll by them, in place.
+    """Replace `logits` (N, K), still without `bias`, by the gradient of the summed nll of the counted words.
 
-    Returns that sum and the gradient by the bias. All is computed in the bias's type.
+    Returns that sum and the gradient of the bias. All is computed in the type of the bias.
     """
     words = words.unsqueeze(-1)
     exact = logits.to(bias.dtype)
     exact += bias
     margin = exact.amax(dim=-1, keepdim=True) - exact.gather(-1, words)
     torch.softmax(exact, dim=-1, out=exact)
-    losses = margin - exact.amax(dim=-1, keepdim=True).log()  # less that of the likeliest word, which is never 0
+    losses = margin - exact.amax(dim=-1, keepdim=True).log()  # the probability of the likeliest word is never 0
     exact.scatter_add_(-1, words, torch.full_like(losses, -1.0))
     if counted is not None:
         exact *= counted.unsqueeze(-1)

@@ -12,25 +12,28 @@ import torch
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
-from nmt.model.network import Network, save_model
+from nmt.model.network import Network
 from nmt.settings.variant import Variant
+from nmt.trained import save_model
 from nmt.training.batches import Batch, pad
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 11, 13
-KINDS = list(itertools.product(("attention", "fixed"), ("look_generate_update", "printed"), (None, 4)))
+KINDS = list(itertools.product(("additive", "fixed"), ("look_generate_update", "printed"), (None, 4)))
 
 
 def tiny_variant(**settings: Any) -> Variant:
     """Every layer of another size, so that a mix-up of sizes shows."""
-    sizes = {"embedding": 5, "hidden": 6, "alignment": 7, "maxout": 3}
+    sizes = {"embedding": 5, "hidden": 6, "alignment": 7, "maxout": 3, "output_rank": None}
     scales = {"initialization_scale": 0.5, "attention_scale": 0.5}
-    return Variant(**{"name": "tiny", **sizes, **scales, **settings})
+    return Variant.build({"name": "tiny", "updates": 288_000, **sizes, **scales, **settings}, "tiny")
 
 
 def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: Any) -> Network:
     """A model with random weights everywhere, biases and v_a too, so that none can be forgotten unseen."""
-    model = Network(tiny_variant(**settings), SOURCE_SYMBOLS, TARGET_SYMBOLS).to(dtype)
-    initialize(model, seed)
+    variant = tiny_variant(**settings)
+    learning = variant.optimization
+    model = Network(variant.architecture, SOURCE_SYMBOLS, TARGET_SYMBOLS, learning.implementation).to(dtype)
+    initialize(model, seed, learning.initialization_scale, learning.attention_scale)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -38,7 +41,7 @@ def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: An
     return model
 
 
-def save_translator(folder: Path, model: Network) -> None:
+def save_trained(folder: Path, model: Network) -> None:
     """The folder that the step train leaves: the source words are s2, s3, ..., the target words t2, t3, ..."""
     folder.mkdir(parents=True, exist_ok=True)
     save_model(model, folder / "model.safetensors")

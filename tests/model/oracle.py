@@ -58,28 +58,36 @@ def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tupl
     forwards, backwards = annotate(w, source)
     if backwards:
         annotations = [np.concatenate(pair) for pair in zip(forwards, backwards, strict=True)]
-        s = np.tanh(w["W_s"] @ backwards[0] + w["b_s"])
+        s = np.tanh(w["decoder.W_s"] @ backwards[0] + w["decoder.b_s"])
     else:
-        s = np.tanh(w["W_s"] @ forwards[-1] + w["b_s"])
+        s = np.tanh(w["decoder.W_s"] @ forwards[-1] + w["decoder.b_s"])
     total, alignments = 0.0, []
-    previous = np.zeros(w["embedding.E"].shape[1])
+    previous = np.zeros(w["decoder.embedding.E"].shape[1])
     for y in target:
         if backwards:
-            energies = [w["context.v_a"] @ np.tanh(w["context.W_a"] @ s + w["context.U_a"] @ h) for h in annotations]
+            energies = [
+                w["decoder.attention.v_a"] @ np.tanh(w["decoder.attention.W_a"] @ s + w["decoder.attention.U_a"] @ h)
+                for h in annotations
+            ]
             alpha = softmax(np.array(energies))
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))
         else:
             c = forwards[-1]
-        from_context = (w["C"] @ c, w["C_z"] @ c, w["C_r"] @ c)
+        from_context = (w["decoder.unit.C"] @ c, w["decoder.unit.C_z"] @ c, w["decoder.unit.C_r"] @ c)
         if printed:
-            s = gated_unit(w, "unit", previous, s, from_context)
-        t = w["readout.U_o"] @ s + w["readout.b_t"] + w["readout.V_o"] @ previous + w["readout.C_o"] @ c
+            s = gated_unit(w, "decoder.unit", previous, s, from_context)
+        t = (
+            w["decoder.readout.U_o"] @ s
+            + w["decoder.readout.b_t"]
+            + w["decoder.readout.V_o"] @ previous
+            + w["decoder.readout.C_o"] @ c
+        )
         maxout = np.array([max(t[2 * j], t[2 * j + 1]) for j in range(len(t) // 2)])
-        if "readout.W_1" in w:
-            maxout = w["readout.W_1"] @ maxout
-        total -= np.log(softmax(w["readout.W_o"] @ maxout + w["readout.b_o"])[y])
-        previous = w["embedding.E"][y] + w["embedding.b"]
+        if "decoder.readout.W_1" in w:
+            maxout = w["decoder.readout.W_1"] @ maxout
+        total -= np.log(softmax(w["decoder.readout.W_o"] @ maxout + w["decoder.readout.b_o"])[y])
+        previous = w["decoder.embedding.E"][y] + w["decoder.embedding.b"]
         if not printed:
-            s = gated_unit(w, "unit", previous, s, from_context)
+            s = gated_unit(w, "decoder.unit", previous, s, from_context)
     return float(total), alignments

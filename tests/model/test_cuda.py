@@ -10,10 +10,10 @@ from tests.model.models import KINDS, ragged_batch, tiny_model
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
-@pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+@pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_cuda_computes_what_the_cpu_does(context: str, order: str, rank: int | None, dtype: torch.dtype) -> None:
-    settings = {"context": context, "decoder_order": order, "output_rank": rank}
+def test_cuda_computes_what_the_cpu_does(attention: str, order: str, rank: int | None, dtype: torch.dtype) -> None:
+    settings = {"attention": attention, "decoder_order": order, "output_rank": rank}
     exact, model = tiny_model(**settings), tiny_model(dtype=dtype, **settings).cuda()
     expected, cost = exact.summed_nll(*ragged_batch()), model.summed_nll(*ragged_batch().to(torch.device("cuda")))
     expected.backward()

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
 
 from nmt.model import readout
 from nmt.model.initialization import count_parameters, initialize
-from nmt.model.network import Network, load_model, save_model
-from nmt.settings.variant import Variant
-from nmt.system.files import UserError
+from nmt.model.network import Network
+from nmt.settings.variant import Architecture
 from nmt.training.batches import Batch, pad
 from tests.model import oracle
 from tests.model.models import KINDS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
-kinds = pytest.mark.parametrize(("context", "order", "rank"), KINDS)
+kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
 def readable(model: Network) -> Network:
-    twin = Network(dataclasses.replace(model.variant, implementation="readable"), *model.symbols)
+    twin = Network(model.architecture, *model.symbols, "readable")
     twin.to(next(model.parameters()).dtype).load_state_dict(model.state_dict())
     return twin
 
@@ -31,8 +28,8 @@ def as_numpy(model: Network) -> dict[str, np.ndarray]:
 
 
 @kinds
-def test_both_implementations_are_the_equations(context: str, order: str, rank: int | None) -> None:
-    model = tiny_model(context=context, decoder_order=order, output_rank=rank)
+def test_both_implementations_are_the_equations(attention: str, order: str, rank: int | None) -> None:
+    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank)
     sources, targets = ragged_pairs()
     weights = as_numpy(model)
     expected = [
@@ -45,9 +42,9 @@ def test_both_implementations_are_the_equations(context: str, order: str, rank: 
 
 
 @kinds
-def test_gradients_are_those_of_the_equations(context: str, order: str, rank: int | None) -> None:
+def test_gradients_are_those_of_the_equations(attention: str, order: str, rank: int | None) -> None:
     """Every weight's gradient, along a random direction, against central differences of the NumPy loops."""
-    model = tiny_model(context=context, decoder_order=order, output_rank=rank)
+    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank)
     sources, targets = ragged_pairs()
     weights = as_numpy(model)
     random = np.random.default_rng(0)
@@ -69,10 +66,10 @@ def test_gradients_are_those_of_the_equations(context: str, order: str, rank: in
 
 
 @kinds
-def test_implementations_agree_to_rounding(context: str, order: str, rank: int | None) -> None:
+def test_implementations_agree_to_rounding(attention: str, order: str, rank: int | None) -> None:
     shortest = Batch(*pad([[], []]), *pad([[], []]))  # the end of sentence alone
     for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 1e-5)):
-        fast = tiny_model(context=context, decoder_order=order, output_rank=rank, dtype=dtype)
+        fast = tiny_model(attention=attention, decoder_order=order, output_rank=rank, dtype=dtype)
         slow = readable(fast)
         for batch in (ragged_batch(), shortest):
             costs = [model.summed_nll(*batch) for model in (fast, slow)]
@@ -86,8 +83,8 @@ def test_implementations_agree_to_rounding(context: str, order: str, rank: int |
 
 
 @kinds
-def test_search_steps_give_the_training_probability(context: str, order: str, rank: int | None) -> None:
-    model = tiny_model(context=context, decoder_order=order, output_rank=rank).eval()
+def test_search_steps_give_the_training_probability(attention: str, order: str, rank: int | None) -> None:
+    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank).eval()
     batch = ragged_batch()
     with torch.no_grad():
         memory = model.encode(batch.source, batch.source_mask)
@@ -128,36 +125,43 @@ def test_several_hypotheses_share_the_annotations_of_their_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "rank", "count"),
+    ("attention", "rank", "count"),
     [
-        ("attention", None, 80_438_981),
-        ("attention", 620, 84_349_101),
+        ("additive", None, 80_438_981),
+        ("additive", 620, 84_349_101),
         ("fixed", None, 68_576_981),
         ("fixed", 620, 72_487_101),
     ],
 )
-def test_full_size_has_the_original_number_of_parameters(context: str, rank: int | None, count: int) -> None:
+def test_full_size_has_the_original_number_of_parameters(attention: str, rank: int | None, count: int) -> None:
     with torch.device("meta"):
-        model = Network(Variant(name="full", context=context, output_rank=rank), 30_001, 30_001)
+        model = Network(Architecture(attention=attention, output_rank=rank), 30_001, 30_001)
     assert count_parameters(model) == count
 
 
 def test_initialization_is_appendix_b1() -> None:
-    model = Network(
-        tiny_variant(hidden=40, embedding=50, alignment=60, attention_scale=0.001, initialization_scale=0.01), 99, 99
-    )
-    initialize(model, seed=3)
+    model = Network(tiny_variant(hidden=40, embedding=50, alignment=60).architecture, 99, 99)
+    initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
     weights = dict(model.named_parameters())
-    for name in ("unit.U", "unit.U_z", "unit.U_r", "encoder.forwards.U", "encoder.backwards.U_r"):
+    for name in (
+        "decoder.unit.U",
+        "decoder.unit.U_z",
+        "decoder.unit.U_r",
+        "encoder.forwards.U",
+        "encoder.backwards.U_r",
+    ):
         torch.testing.assert_close(weights[name] @ weights[name].T, torch.eye(40), atol=1e-5, rtol=0)
-    for name in ("context.W_a", "context.U_a"):
+    for name in ("decoder.attention.W_a", "decoder.attention.U_a"):
         assert weights[name].std().item() == pytest.approx(0.001, rel=0.1)
-    for name in ("encoder.embedding.E", "C", "W_s", "readout.W_o", "unit.W"):
+    for name in ("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"):
         assert weights[name].std().item() == pytest.approx(0.01, rel=0.1)
-    for name in ("context.v_a", "b_s", "unit.b", "readout.b_o", "readout.b_t", "embedding.b", "encoder.backwards.b"):
+    for name in (
+        *("decoder.attention.v_a", "decoder.b_s", "decoder.unit.b", "decoder.readout.b_o", "decoder.readout.b_t"),
+        *("decoder.embedding.b", "encoder.backwards.b"),
+    ):
         assert not weights[name].any()
-    again = Network(model.variant, 99, 99)
-    initialize(again, seed=3)
+    again = Network(model.architecture, 99, 99)
+    initialize(again, seed=3, initialization_scale=0.01, attention_scale=0.001)
     assert all(torch.equal(one, other) for one, other in zip(model.parameters(), again.parameters(), strict=True))
 
 
@@ -172,9 +176,9 @@ def test_the_summed_likelihood_is_the_same_in_any_chunks(
     hidden = torch.randn(7, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     words = torch.randint(TARGET_SYMBOLS, (7,), generator=generator)
     counted = torch.tensor([True, True, False, True, True, True, False])
-    leaves = [hidden, model.readout.W_o, model.readout.b_o]
-    plain = model.readout.nll(hidden, words)[counted].sum()
-    fast = model.readout.summed_nll(hidden, words, counted)
+    leaves = [hidden, model.decoder.readout.W_o, model.decoder.readout.b_o]
+    plain = model.decoder.readout.nll(hidden, words)[counted].sum()
+    fast = model.decoder.readout.summed_nll(hidden, words, counted)
     torch.testing.assert_close(fast, plain)
     torch.testing.assert_close(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves))
 
@@ -212,26 +216,3 @@ def test_golden_output() -> None:
 
 
 GOLDEN = [5.078838709857, 18.74116444937, 2.239723186804, 10.29665349717]
-
-
-def test_a_model_survives_its_file(tmp_path) -> None:
-    model = tiny_model(dtype=torch.float32)
-    model.updates = 7
-    save_model(model, tmp_path / "model.safetensors")
-    again = load_model(tmp_path / "model.safetensors")
-    assert again.updates == 7
-    assert again.variant == model.variant
-    torch.testing.assert_close(again(*ragged_batch()), model(*ragged_batch()))
-
-
-def test_a_broken_model_file_is_one_clear_line(tmp_path) -> None:
-    path = tmp_path / "model.safetensors"
-    with pytest.raises(UserError, match="no such model"):
-        load_model(path)
-    save_model(tiny_model(dtype=torch.float32), path)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(UserError, match="not a whole model"):
-        load_model(path)
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises(UserError, match="not a whole model"):
-        load_model(path)

@@ -1,1 +1,7 @@
-"""The ways in which the decoder looks at the source."""
+"""The ways in which the decoder attends to the source."""
+
+#: Module and class of each attention. A model imports only the one that it uses, so that it depends on no other.
+MODULES = {
+    "additive": ("nmt.model.attention.additive", "AdditiveAttention"),
+    "fixed": ("nmt.model.attention.fixed", "FixedContext"),
+}

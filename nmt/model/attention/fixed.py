@@ -1,46 +1,55 @@
-"""The fixed-length context of RNNencdec: c_i = the last forward state for every target word (end of A.2)."""
+"""The fixed-length context of RNNencdec: c_i is the last forward state for every target word (end of A.2)."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+from collections.abc import Callable
+from typing import NamedTuple
 
-from nmt.model.fast import loops
+from torch import Tensor
+from torch.nn import functional
+
+from nmt.model.attention.base import Attention
+from nmt.model.fast import loop
 from nmt.model.memory import Memory
-from nmt.model.units.gated import GatedUnit
+from nmt.settings.variant import Architecture
 
 
-class FixedContext(nn.Module):
-    """A memory of one position, so that every look finds the same vector. It has no parameters."""
+class Kept(NamedTuple):
+    """What is kept of B sentences: maps c (B, p)."""
 
-    #: RNNencdec reads the source forwards only.
+    context: Tensor
+
+
+class FixedContext(Attention):
+    """The same context for every target word. It has no parameters and no alignment."""
+
     bidirectional = False
 
-    def __init__(self, annotation: int, hidden: int, alignment: int) -> None:
-        super().__init__()
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
 
-    @staticmethod
-    def summarize(annotations: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The state after the end of sentence as the only position, (B, 1, n), and again for s_0.
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+        """maps c, and c again for s_0: the state after the end of sentence, (B, n).
 
-        States stand still on padding, so the last column holds it for every sentence.
+        States do not change on padding, so the last column holds it for every sentence.
         """
         last = annotations[:, -1]
-        return last.unsqueeze(1), mask[:, :1], last
+        return Kept(functional.linear(last.unsqueeze(1), maps).squeeze(1)), last
 
-    def keys(self, annotations: Tensor) -> Tensor:
-        """Nothing is scored: (B, 1, 0)."""
-        return annotations[..., :0]
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
+        """No alignment, and maps c (N, p)."""
+        kept: Kept = memory.kept
+        return None, kept.context.repeat_interleave(len(state) // len(memory), dim=0)
 
-    def look(self, memory: Memory, state: Tensor) -> tuple[None, Tensor]:
-        """No alignment, and the projections of c (N, p) for states (N, n), N = k rows a sentence."""
-        return None, memory.projected[:, 0].repeat_interleave(len(state) // len(memory), dim=0)
-
-    def decode(self, memory: Memory, projected: Tensor, unit: GatedUnit) -> tuple[Tensor, Tensor]:
-        """The fast loop over all target words: states s_0..s_Ty (Ty + 1, B, n) and context projections (1, B, p)."""
-        width = 3 * unit.hidden
-        context = memory.projected[:, 0]
-        inputs = (projected + context[:, :width]).unsqueeze(0)
-        present = torch.ones_like(inputs[..., 0])
-        states = loops.gated(inputs, present, memory.initial.unsqueeze(0), [unit])
-        return states[0], context[:, width:].unsqueeze(0)
+    def run(
+        self,
+        memory: Memory,
+        recurrence: loop.Recurrence,
+        projected: Tensor,
+        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
+    ) -> tuple[Tensor, Tensor]:
+        """The states, and C_o c (1, B, 2l)."""
+        kept: Kept = memory.kept
+        inputs = recurrence.unit.inputs
+        (states,) = loop.run(recurrence, projected + kept.context[:, :inputs], memory.initial)
+        return states, kept.context[:, inputs:].unsqueeze(0)

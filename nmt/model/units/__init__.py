@@ -1,1 +1,1 @@
-"""Recurrent units."""
+"""Recurrent units, for encoder and decoder."""

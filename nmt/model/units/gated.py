@@ -1,4 +1,4 @@
-"""The gated hidden unit of Section 3.3.1, for encoder and decoder."""
+"""The gated hidden unit of Section 3.3.1 and A.1, for encoder and decoder."""
 
 from __future__ import annotations
 
@@ -6,39 +6,69 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.model.fast.gated import FastGated
+from nmt.model.fast.loop import Recurrence
+
 
 class GatedUnit(nn.Module):
-    """n gated hidden units over m-dimensional inputs.
+    """n gated hidden units over m-dimensional inputs and, in the decoder, over contexts of `context` dimensions.
 
-    Only the candidate has a bias, as in the original code. Everything the inputs (and, in the decoder, the context)
-    add to the three pre-activations arrives as one sum of width 3n, in the order candidate, update, reset.
+    Only the candidate has a bias, as in the original code. All that the input and the context add to the three
+    pre-activations arrives as one sum of `inputs` = 3n columns, in the order candidate, update, reset.
     """
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:
         super().__init__()
         self.hidden = hidden
-        self.W = nn.Parameter(torch.empty(hidden, inputs))
-        self.W_z = nn.Parameter(torch.empty(hidden, inputs))
-        self.W_r = nn.Parameter(torch.empty(hidden, inputs))
+        if context is not None:
+            self.C = nn.Parameter(torch.empty(hidden, context))
+            self.C_z = nn.Parameter(torch.empty(hidden, context))
+            self.C_r = nn.Parameter(torch.empty(hidden, context))
+        self.W = nn.Parameter(torch.empty(hidden, embedding))
+        self.W_z = nn.Parameter(torch.empty(hidden, embedding))
+        self.W_r = nn.Parameter(torch.empty(hidden, embedding))
         self.b = nn.Parameter(torch.empty(hidden))
         self.U = nn.Parameter(torch.empty(hidden, hidden))
         self.U_z = nn.Parameter(torch.empty(hidden, hidden))
         self.U_r = nn.Parameter(torch.empty(hidden, hidden))
 
-    def project(self, inputs: Tensor) -> Tensor:
-        """[W x + b; W_z x; W_r x] of `inputs` (..., m): (..., 3n). Depends on no state, so all steps go at once."""
+    @property
+    def inputs(self) -> int:
+        """Columns of what the input and the context add to the pre-activations."""
+        return 3 * self.hidden
+
+    @property
+    def state(self) -> int:
+        """Columns of the state: s_i alone."""
+        return self.hidden
+
+    @property
+    def context_matrices(self) -> list[nn.Parameter]:
+        """C, C_z and C_r of the decoder's unit, in the order of the inputs."""
+        return [self.C, self.C_z, self.C_r]
+
+    def output(self, state: Tensor) -> Tensor:
+        """The part of the state (..., state) that attention, readout and annotations see, (..., n): all of it."""
+        return state
+
+    def project(self, embedded: Tensor) -> Tensor:
+        """[W x + b; W_z x; W_r x] of x = `embedded` (..., m): (..., 3n). It depends on no state."""
         weights = torch.cat([self.W, self.W_z, self.W_r])
         bias = functional.pad(self.b, (0, 2 * self.hidden))
-        return functional.linear(inputs, weights, bias)
+        return functional.linear(embedded, weights, bias)
 
-    def step(self, projected: Tensor, state: Tensor) -> Tensor:
-        """s_i from s_{i-1} (B, n) and the projected inputs (B, 3n): the equations of A.1 and A.2.
+    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """s_i (B, n) from s_{i-1} (B, n) and [W x + b + C c; W_z x + C_z c; W_r x + C_r c] (B, 3n), A.1 and A.2.
 
-        z_i = sigma(... + U_z s_{i-1}),  r_i = sigma(... + U_r s_{i-1}),
-        s~_i = tanh(... + U [r_i o s_{i-1}]),  s_i = (1 - z_i) o s_{i-1} + z_i o s~_i.
+        z_i = sigma(W_z x + C_z c_i + U_z s_{i-1}),  r_i = sigma(W_r x + C_r c_i + U_r s_{i-1}),
+        s~_i = tanh(W x + b + C c_i + U [r_i o s_{i-1}]),  s_i = (1 - z_i) o s_{i-1} + z_i o s~_i.
         """
-        for_candidate, for_update, for_reset = projected.split(self.hidden, dim=-1)
-        z = torch.sigmoid(for_update + functional.linear(state, self.U_z))
-        r = torch.sigmoid(for_reset + functional.linear(state, self.U_r))
-        candidate = torch.tanh(for_candidate + functional.linear(r * state, self.U))
-        return (1 - z) * state + z * candidate
+        candidate, update, reset = inputs.split(self.hidden, dim=-1)
+        z = torch.sigmoid(update + functional.linear(state, self.U_z))
+        r = torch.sigmoid(reset + functional.linear(state, self.U_r))
+        proposed = torch.tanh(candidate + functional.linear(r * state, self.U))
+        return (1 - z) * state + z * proposed
+
+    def recurrence(self) -> Recurrence:
+        """The same for the fast loop."""
+        return Recurrence(FastGated(self.hidden), (torch.cat([self.U_z, self.U_r]), self.U))

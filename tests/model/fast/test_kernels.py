@@ -17,7 +17,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.model.fast import kernels, loops
+from nmt.model.fast import kernels
+from nmt.model.fast.kernels import additive, gated
 from tests.model.models import ragged_batch, tiny_model
 
 triton = pytest.importorskip("triton")
@@ -27,7 +28,7 @@ RANDOM = torch.Generator().manual_seed(1)
 
 #: Of the states and of the matrix products, and what results may differ by.
 types = pytest.mark.parametrize(
-    ("dtype", "narrow", "tolerance"),
+    ("dtype", "low_precision", "tolerance"),
     [
         (torch.float64, torch.float64, 1e-12),
         (torch.float32, torch.float32, 1e-4),
@@ -64,7 +65,7 @@ def test_kernels_compile(tmp_path: Path) -> None:
 def test_without_triton_the_module_can_be_imported(tmp_path: Path) -> None:
     (tmp_path / "triton.py").write_text("raise ImportError")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = "import nmt.model.fast.kernels as kernels; print(kernels.available())"
+    command = "from nmt.model.fast import additive, gated, kernels; print(kernels.available())"
     result = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True)
     assert result.stdout == b"False\n"
     assert kernels.available()
@@ -85,63 +86,63 @@ def assert_close(ours: Tensor, exact: Tensor, tolerance: float) -> None:
     torch.testing.assert_close(ours.to(exact.dtype), exact, rtol=tolerance, atol=tolerance)
 
 
-def plain_look(query: Tensor, keys: Tensor, mask: Tensor, v_a: Tensor, contexts: Tensor) -> tuple[Tensor, Tensor]:
+def plain_attend(query: Tensor, keys: Tensor, mask: Tensor, v_a: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     energy = (torch.tanh(keys + query.unsqueeze(1)) * v_a).sum(dim=-1)
     alignment = energy.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-    return alignment, torch.bmm(alignment.unsqueeze(1), contexts).squeeze(1)
+    return alignment, torch.bmm(alignment.unsqueeze(1), values).squeeze(1)
 
 
 def sentences(
-    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, low_precision: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Query, keys, mask, v_a and contexts, the query and the contexts as columns of wider tensors."""
+    """Query, keys, mask, v_a and values, the query and the values as columns of wider tensors."""
     B, positions = len(lengths), max(lengths)
     mask = torch.arange(positions, device=DEVICE) < torch.tensor(lengths, device=DEVICE).unsqueeze(1)
-    query = random(B, alignment + 2 * n, dtype=narrow)[:, :alignment]
-    contexts = random(B, positions, 3 * n + 2, dtype=narrow)[..., : 3 * n]
-    keys = random(B, positions, alignment, dtype=narrow)
-    return query, keys, mask, random(alignment, dtype=dtype), contexts
+    query = random(B, alignment + 2 * n, dtype=low_precision)[:, :alignment]
+    values = random(B, positions, 3 * n + 2, dtype=low_precision)[..., : 3 * n]
+    keys = random(B, positions, alignment, dtype=low_precision)
+    return query, keys, mask, random(alignment, dtype=dtype), values
 
 
 @types
 @sizes
-def check_look(
-    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+def check_attend(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
 ) -> None:
-    query, keys, mask, v_a, contexts = sentences(lengths, n, alignment, dtype, narrow)
-    expected, context = plain_look(query.to(dtype), keys.to(dtype), mask, v_a, contexts.to(dtype))
-    keys[~mask] = contexts[~mask] = torch.nan  # padding is not read
+    query, keys, mask, v_a, values = sentences(lengths, n, alignment, dtype, low_precision)
+    expected, context = plain_attend(query.to(dtype), keys.to(dtype), mask, v_a, values.to(dtype))
+    keys[~mask] = values[~mask] = torch.nan  # padding is not read
     alignments = random(3, *mask.shape, dtype=dtype)
     others = alignments[::2].clone()
     for added in (None, random(2, len(lengths), 3 * n, dtype=dtype)[1]):
-        looked = kernels.look(query, keys, mask, v_a, contexts, alignments[1], added)
-        assert looked.dtype == dtype
+        attended = additive.attend(query, keys, mask, v_a, values, alignments[1], added)
+        assert attended.dtype == dtype
         assert_close(alignments[1], expected, tolerance)
-        assert_close(looked, context if added is None else context + added, tolerance)
+        assert_close(attended, context if added is None else context + added, tolerance)
     assert not alignments[1][~mask].any()
     assert torch.equal(alignments[::2], others)
 
 
 @types
 @sizes
-def check_look_backward(
-    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+def check_attend_backward(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
 ) -> None:
-    query, keys, mask, v_a, contexts = sentences(lengths, n, alignment, dtype, narrow)
-    for_context = random(len(lengths), 3 * n + alignment, dtype=narrow)[:, : 3 * n]
-    for_alignment = random(len(lengths), 2, mask.shape[1], dtype=dtype)[:, 1]
-    for_keys, for_v = random(*keys.shape, dtype=dtype), random(len(lengths), alignment, dtype=dtype)
-    leaves = [leaf(query, dtype), leaf(keys, dtype), leaf(v_a.expand(for_v.shape), dtype)]
-    weights, context = plain_look(leaves[0], leaves[1], mask, leaves[2].unsqueeze(1), contexts.to(dtype))
-    cost = (context * for_context).sum() + (weights * for_alignment).sum()
+    query, keys, mask, v_a, values = sentences(lengths, n, alignment, dtype, low_precision)
+    grad_context = random(len(lengths), 3 * n + alignment, dtype=low_precision)[:, : 3 * n]
+    grad_alignment = random(len(lengths), 2, mask.shape[1], dtype=dtype)[:, 1]
+    grad_keys, grad_v = random(*keys.shape, dtype=dtype), random(len(lengths), alignment, dtype=dtype)
+    leaves = [leaf(query, dtype), leaf(keys, dtype), leaf(v_a.expand(grad_v.shape), dtype)]
+    weights, context = plain_attend(leaves[0], leaves[1], mask, leaves[2].unsqueeze(1), values.to(dtype))
+    cost = (context * grad_context).sum() + (weights * grad_alignment).sum()
     expected = torch.autograd.grad(cost, leaves)
-    expected = [expected[0], for_keys * v_a + expected[1], for_v + expected[2]]
-    keys[~mask] = contexts[~mask] = torch.nan
-    buffer = random(len(lengths), alignment + 2, dtype=narrow)
+    expected = [expected[0], grad_keys * v_a + expected[1], grad_v + expected[2]]
+    keys[~mask] = values[~mask] = torch.nan
+    buffer = random(len(lengths), alignment + 2, dtype=low_precision)
     beyond = buffer[:, alignment:].clone()
-    given = (for_context, for_alignment, weights.detach(), query, keys, v_a, contexts, for_keys, for_v)
-    kernels.look_backward(*given, buffer[:, :alignment])
-    for one, other in zip((buffer[:, :alignment], for_keys * v_a, for_v), expected, strict=True):
+    given = (grad_context, grad_alignment, weights.detach(), query, keys, v_a, values, grad_keys, grad_v)
+    additive.attend_backward(*given, buffer[:, :alignment])
+    for one, other in zip((buffer[:, :alignment], grad_keys * v_a, grad_v), expected, strict=True):
         assert_close(one, other, tolerance)
     assert torch.equal(buffer[:, alignment:], beyond)
 
@@ -151,7 +152,7 @@ def check_look_backward(
 @pytest.mark.parametrize("directions", [(), (2,)])
 @pytest.mark.parametrize("masked", [False, True])
 def check_the_gated_unit(
-    masked: bool, directions: tuple[int, ...], n: int, dtype: torch.dtype, narrow: torch.dtype, tolerance: float
+    masked: bool, directions: tuple[int, ...], n: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
 ) -> None:
     """One step forwards and backwards, on slices as long as the loops' (step 1 of 3), the products being random."""
     B = 3
@@ -160,53 +161,55 @@ def check_the_gated_unit(
         return random(*directions, 3, B, width, dtype=dtype)
 
     state, inputs, arriving, gradient = (slices(width, dtype)[..., 1, :, :] for width in (n, 3 * n, n, n))
-    product, again, through_reset, through_gates = (random(*directions, B, w, dtype=narrow) for w in (2 * n, n, n, n))
+    product, again, grad_reset, grad_product = (
+        random(*directions, B, w, dtype=low_precision) for w in (2 * n, n, n, n)
+    )
     present = (slices(1, dtype)[..., 0] > 0).to(dtype)[..., 1, :] if masked else None
     filled = {
         "gate": slices(2 * n, dtype),
-        "reset": slices(n, narrow),
+        "reset": slices(n, low_precision),
         "candidate": slices(n, dtype),
         "new": slices(n, dtype),
-        "narrow": slices(n, narrow),
-        "out": slices(3 * n + 2, narrow),
+        "low_precision": slices(n, low_precision),
+        "out": slices(3 * n + 2, low_precision),
     }
     others = {name: tensor[..., ::2, :, :].clone() for name, tensor in filled.items()}
     gate, reset, candidate, new, copy, out = (tensor[..., 1, :, :] for tensor in filled.values())
     beyond = out[..., 3 * n :].clone()
-    kernels.gates(state, inputs, product, gate, reset, present)
-    kernels.candidate(state, inputs, again, gate, candidate, new, copy)
-    kernels.candidate_backward(state, gradient, candidate, gate, out[..., : 3 * n])
-    kernels.reset_backward(state, through_reset, gate, out[..., : 3 * n])
-    total = kernels.state_backward(arriving, gradient, through_reset, through_gates, gate)
+    gated.gates(state, inputs, product, gate, reset, present)
+    gated.candidate(state, inputs, again, gate, candidate, new, copy)
+    gated.candidate_backward(state, gradient, candidate, gate, out[..., : 3 * n])
+    gated.reset_backward(state, grad_reset, gate, out[..., : 3 * n])
+    total = gated.state_backward(arriving, gradient, grad_reset, grad_product, gate)
 
     s, x = leaf(state, dtype), leaf(inputs, dtype)
     z, r = torch.sigmoid(x[..., n:] + product).split(n, dim=-1)
     z = z if present is None else z * present.unsqueeze(-1)
     made = torch.tanh(x[..., :n] + again)
     following = (1 - z) * s + z * made
-    for_state, for_inputs = torch.autograd.grad(
-        (following * gradient).sum() + (r * s * through_reset).sum(), [s, x], retain_graph=True
+    grad_state, grad_inputs = torch.autograd.grad(
+        (following * gradient).sum() + (r * s * grad_reset).sum(), [s, x], retain_graph=True
     )
     assert_close(gate, torch.cat([z, r], dim=-1).detach(), tolerance)
     assert_close(reset, (r * s).detach(), tolerance)
     assert_close(candidate, made.detach(), tolerance)
     assert_close(new, following.detach(), tolerance)
     assert_close(copy, following.detach(), tolerance)
-    assert_close(out[..., : 3 * n], for_inputs, tolerance)
-    assert_close(total, arriving + through_gates + for_state, tolerance)
+    assert_close(out[..., : 3 * n], grad_inputs, tolerance)
+    assert_close(total, arriving + grad_product + grad_state, tolerance)
     assert torch.equal(out[..., 3 * n :], beyond)
     for name, tensor in filled.items():
         assert torch.equal(tensor[..., ::2, :, :], others[name]), name
-    kernels.candidate(state, inputs, again, gate, candidate, copy)
+    gated.candidate(state, inputs, again, gate, candidate, copy)
     assert_close(copy, following.detach(), tolerance)
 
 
-@pytest.mark.parametrize("context", ["attention", "fixed"])
-def check_the_whole_model(context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("attention", ["additive", "fixed"])
+def check_the_whole_model(attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops on the kernels, against the equations step by step."""
-    models = [tiny_model(context=context, implementation=name).to(DEVICE) for name in ("readable", "fast")]
+    models = [tiny_model(attention=attention, implementation=name).to(DEVICE) for name in ("readable", "fast")]
     used = []
-    monkeypatch.setattr(loops, "_steps", lambda tensor: used.append(True) or kernels)
+    monkeypatch.setattr(kernels, "wanted", lambda tensor: used.append(tensor) or True)
     costs = [model.summed_nll(*ragged_batch().to(torch.device(DEVICE))) for model in models]
     for cost in costs:
         cost.backward()
@@ -217,29 +220,31 @@ def check_the_whole_model(context: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def call_all(
-    B: int, positions: int, n: int, alignment: int, dtype: torch.dtype, narrow: torch.dtype, device: str
+    B: int, positions: int, n: int, alignment: int, dtype: torch.dtype, low_precision: torch.dtype, device: str
 ) -> None:
     """Every function once or twice, as a step of the loops calls it."""
 
     def zeros(*shape: int, dtype: torch.dtype = dtype) -> Tensor:
         return torch.zeros(*shape, dtype=dtype, device=device)
 
-    query = zeros(B, alignment + 2 * n, dtype=narrow)[:, :alignment]
-    keys = zeros(B, positions, alignment, dtype=narrow)
-    contexts = zeros(B, positions, 4 * n, dtype=narrow)[..., : 3 * n]
+    query = zeros(B, alignment + 2 * n, dtype=low_precision)[:, :alignment]
+    keys = zeros(B, positions, alignment, dtype=low_precision)
+    values = zeros(B, positions, 4 * n, dtype=low_precision)[..., : 3 * n]
     mask, v_a, weights = zeros(B, positions, dtype=torch.bool), zeros(alignment), zeros(B, positions)
-    kernels.look(query, keys, ~mask, v_a, contexts, weights, zeros(B, 3 * n))
-    for_keys, for_v, out = zeros(*keys.shape), zeros(B, alignment), zeros(B, 3 * n + alignment, dtype=narrow)
-    unit, for_query = out.split([3 * n, alignment], dim=1)
-    kernels.look_backward(unit, weights, weights, query, keys, v_a, contexts, for_keys, for_v, for_query)
+    additive.attend(query, keys, ~mask, v_a, values, weights, zeros(B, 3 * n))
+    grad_keys, grad_v, out = zeros(*keys.shape), zeros(B, alignment), zeros(B, 3 * n + alignment, dtype=low_precision)
+    unit, grad_query = out.split([3 * n, alignment], dim=1)
+    additive.attend_backward(unit, weights, weights, query, keys, v_a, values, grad_keys, grad_v, grad_query)
     for rows in ((B,), (2, B)):
         state, inputs, gate, out = (zeros(*rows, width) for width in (n, 3 * n, 2 * n, 3 * n))
-        product, reset = zeros(*rows, 2 * n, dtype=narrow), zeros(*rows, n, dtype=narrow)
-        kernels.gates(state, inputs, product, gate, reset, zeros(*rows) if len(rows) == 2 else None)
-        kernels.candidate(state, inputs, reset, gate, zeros(*rows, n), zeros(*rows, n), zeros(*rows, n, dtype=narrow))
-        kernels.candidate_backward(state, state, state, gate, out.to(narrow))
-        kernels.reset_backward(state, reset, gate, out.to(narrow))
-        kernels.state_backward(state, state, reset, reset, gate)
+        product, reset = zeros(*rows, 2 * n, dtype=low_precision), zeros(*rows, n, dtype=low_precision)
+        gated.gates(state, inputs, product, gate, reset, zeros(*rows) if len(rows) == 2 else None)
+        gated.candidate(
+            state, inputs, reset, gate, zeros(*rows, n), zeros(*rows, n), zeros(*rows, n, dtype=low_precision)
+        )
+        gated.candidate_backward(state, state, state, gate, out.to(low_precision))
+        gated.reset_backward(state, reset, gate, out.to(low_precision))
+        gated.state_backward(state, state, reset, reset, gate)
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
@@ -261,7 +266,7 @@ def compile_every_kernel(
     capability: int,
     size: tuple[int, int, int, int],
     dtype: torch.dtype,
-    narrow: torch.dtype,
+    low_precision: torch.dtype,
     tolerance: float,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -278,7 +283,7 @@ def compile_every_kernel(
 
     monkeypatch.setattr(triton.JITFunction, "run", compile_only)
     triton.runtime.driver.set_active(AbsentGPU(capability))
-    call_all(*size, dtype, narrow, "meta")
+    call_all(*size, dtype, low_precision, "meta")
     assert set(compiled) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),

@@ -1,0 +1,103 @@
+"""The decoder of A.2: it attends to the source, updates its state and predicts the target, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nmt.model.attention.base import Attention
+from nmt.model.embedding import Embedding
+from nmt.model.memory import Carry, Memory, Prediction
+from nmt.model.readout import Readout
+from nmt.model.units.gated import GatedUnit
+from nmt.settings.variant import Architecture
+
+
+class Decoder(nn.Module):
+    """An attention, a recurrent unit and a readout, over K target symbols.
+
+    In the original code's order, look, generate, update, p(y_i) comes from s_{i-1}, then s_i = f(s_{i-1}, y_i, c_i).
+    In the order printed in A.2, s_i = f(s_{i-1}, y_{i-1}, c_i), then p(y_i) from s_i.
+    """
+
+    def __init__(self, symbols: int, architecture: Architecture, attention: Attention) -> None:
+        super().__init__()
+        m, n = architecture.embedding, architecture.hidden
+        self.generates_first = architecture.decoder_order == "look_generate_update"
+        self.attention = attention
+        context = 2 * n if attention.bidirectional else n
+        self.embedding = Embedding(symbols, m, architecture.embedding_bias)
+        self.unit = GatedUnit(m, n, context)
+        self.W_s = nn.Parameter(torch.empty(self.unit.state, n))
+        self.b_s = nn.Parameter(torch.empty(self.unit.state))
+        self.readout = Readout(symbols, architecture, context)
+
+    def remember(self, annotations: Tensor, mask: Tensor) -> Memory:
+        """The memory of `annotations` (B, Tx, 2n or n), whose `mask` (B, Tx) is False on padding.
+
+        s_0 = tanh(W_s h_1 + b_s), with h_1 the backward state of word 1, or the fixed context.
+        """
+        maps = torch.cat([*self.unit.context_matrices, self.readout.C_o])
+        kept, first = self.attention.keep(annotations, mask, maps)
+        return Memory(kept, maps, torch.tanh(functional.linear(first, self.W_s, self.b_s)))
+
+    def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
+        """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
+
+        N is k rows for each sentence of `memory`, side by side.
+        """
+        embedded = self._embedded(state, previous)
+        hidden, carry, alignment = self._step(memory, state, embedded)
+        return Prediction(self.readout.log_probabilities(hidden), carry, alignment)
+
+    def advance(self, carry: Carry, words: Tensor) -> Tensor:
+        """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
+        if not self.generates_first:
+            return carry.state
+        return self.unit.step(self.unit.project(self.embedding(words)) + carry.context, carry.state)
+
+    def hidden(self, memory: Memory, target: Tensor) -> Tensor:
+        """What W_o is applied to, for every word of `target` (B, Ty), step by step: (B, Ty, l or rank)."""
+        state, hidden = memory.initial, []
+        for i in range(target.shape[1]):
+            embedded = self._embedded(state, target[:, i - 1] if i else None)
+            seen, carry, _ = self._step(memory, state, embedded)
+            hidden.append(seen)
+            state = self.advance(carry, target[:, i])
+        return torch.stack(hidden, dim=1)
+
+    def hidden_fast(self, memory: Memory, target: Tensor) -> Tensor:
+        """The same in the fast loop."""
+        words = target.T
+        none = memory.initial.new_zeros(1, words.shape[1], self.embedding.E.shape[1])
+
+        def after_previous(project: Callable[[Tensor], Tensor]) -> Tensor:
+            """`project` of every E y_{i-1}: (Ty, B, p)."""
+            return torch.cat([project(none), self.embedding.projected(words[:-1], project)])
+
+        previous = after_previous(self.readout.project)
+        if self.generates_first:
+            projected = self.embedding.projected(words, self.unit.project)
+        else:
+            projected = after_previous(self.unit.project)
+        states, context = self.attention.run(memory, self.unit.recurrence(), projected, after_previous)
+        seen = self.unit.output(states[:-1] if self.generates_first else states[1:])
+        return self.readout.hidden(seen, previous, context).transpose(0, 1)
+
+    def _embedded(self, state: Tensor, words: Tensor | None) -> Tensor:
+        """E y_{i-1} (N, m), 0 before the first word."""
+        if words is None:
+            return state.new_zeros(len(state), self.embedding.E.shape[1])
+        return self.embedding(words)
+
+    def _step(self, memory: Memory, state: Tensor, embedded: Tensor) -> tuple[Tensor, Carry, Tensor | None]:
+        """What W_o is applied to, (N, l or rank), the carry, and alpha_i (N, Tx), if there is one."""
+        alignment, context = self.attention.attend(memory, self.unit.output(state), embedded)
+        to_unit, to_readout = context.split([self.unit.inputs, len(self.readout.C_o)], dim=-1)
+        if not self.generates_first:
+            state = self.unit.step(self.unit.project(embedded) + to_unit, state)
+        hidden = self.readout.hidden(self.unit.output(state), self.readout.project(embedded), to_readout)
+        return hidden, Carry(state, to_unit), alignment

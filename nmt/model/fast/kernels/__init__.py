@@ -1,0 +1,54 @@
+"""The functions of `nmt.model.fast.steps` as Triton kernels for CUDA.
+
+Sums have the type of the states. Each result is stored in the type of the tensor that takes it, so that an operand of a
+bfloat16 product needs no copy. Tensors are contiguous in their last dimension and may be slices in the others. No call
+waits for the host and each number is written by one program, so a CUDA graph can capture the calls and a repetition
+gives the same bytes. The tiles are fixed: autotuning would wait for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+__all__ = ["available", "jit", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
+
+try:
+    import triton
+    import triton.language as tl
+except ImportError:
+    triton = tl = None
+
+
+def available() -> bool:
+    """Whether Triton is installed."""
+    return triton is not None
+
+
+def wanted(tensor: Tensor) -> bool:
+    """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed."""
+    return tensor.is_cuda and available()
+
+
+def jit(kernel: Callable[..., Any]) -> Any:
+    """`kernel` for Triton to compile; without Triton, `kernel` itself, which is then never called."""
+    return kernel if triton is None else triton.jit(kernel)
+
+
+def rows_of(tensor: Tensor) -> tuple[Tensor, int, int]:
+    """`tensor` (B, columns) or (D, B, columns) as the kernels take it: with its strides by direction and by row."""
+    return tensor, tensor.stride(0) if tensor.ndim == 3 else 0, tensor.stride(-2)
+
+
+@jit
+def row_of(rows: tl.tuple) -> tl.tensor:
+    """Where the row of this program starts in `rows`: programs are numbered by tile, sentence and direction."""
+    tensor, by_direction, by_sentence = rows
+    return tensor + tl.program_id(2).to(tl.int64) * by_direction + tl.program_id(1).to(tl.int64) * by_sentence
+
+
+@jit
+def tanh(x: tl.tensor) -> tl.tensor:
+    return 2 * tl.sigmoid(2 * x) - 1

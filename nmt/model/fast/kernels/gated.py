@@ -1,0 +1,166 @@
+"""A step of the gated unit between the products as Triton kernels; see `nmt.model.fast.kernels`.
+
+Tensors are (B, columns) or, with D directions side by side, (D, B, columns).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from nmt.model.fast.kernels import jit, row_of, rows_of, tanh, tl, triton
+
+#: Units that one program computes: one a thread.
+UNITS = 128
+
+
+def _pointwise(kernel: Any, state: Tensor, *tensors: Tensor | None) -> None:
+    """Run `kernel` once for each unit of `state` (B, n) or (D, B, n), with `tensors` of as many rows."""
+    directions = len(state) if state.ndim == 3 else 1
+    sentences, n = state.shape[-2:]
+    rows = (None if tensor is None else rows_of(tensor) for tensor in (state, *tensors))
+    kernel[triton.cdiv(n, UNITS), sentences, directions](*rows, n, UNITS)
+
+
+@jit
+def _gates(
+    state: tl.tuple,
+    inputs: tl.tuple,
+    product: tl.tuple,
+    gate: tl.tuple,
+    reset: tl.tuple,
+    present: tl.tuple,
+    n: tl.int32,
+    K: tl.constexpr,
+) -> None:
+    k = tl.program_id(0) * K + tl.arange(0, K)
+    unit = k < n
+    z = tl.sigmoid(tl.load(row_of(inputs) + n + k, mask=unit) + tl.load(row_of(product) + k, mask=unit))
+    r = tl.sigmoid(tl.load(row_of(inputs) + 2 * n + k, mask=unit) + tl.load(row_of(product) + n + k, mask=unit))
+    if present is not None:
+        z *= tl.load(row_of(present))
+    tl.store(row_of(gate) + k, z, mask=unit)
+    tl.store(row_of(gate) + n + k, r, mask=unit)
+    tl.store(row_of(reset) + k, r * tl.load(row_of(state) + k, mask=unit), mask=unit)
+
+
+def gates(
+    state: Tensor, inputs: Tensor, product: Tensor, gate: Tensor, reset: Tensor, present: Tensor | None = None
+) -> None:
+    """z, r = sigma(... + [U_z; U_r] s) into `gate` (B, 2n), z times `present` (B,) if given; r o s into `reset`.
+
+    inputs (B, 3n) are those of candidate, update and reset, product (B, 2n) is [U_z; U_r] s, state (B, n).
+    """
+    _pointwise(_gates, state, inputs, product, gate, reset, None if present is None else present.unsqueeze(-1))
+
+
+@jit
+def _candidate(
+    state: tl.tuple,
+    inputs: tl.tuple,
+    product: tl.tuple,
+    gate: tl.tuple,
+    candidate: tl.tuple,
+    new: tl.tuple,
+    low_precision: tl.tuple,
+    n: tl.int32,
+    K: tl.constexpr,
+) -> None:
+    k = tl.program_id(0) * K + tl.arange(0, K)
+    unit = k < n
+    s = tl.load(row_of(state) + k, mask=unit)
+    made = tanh(tl.load(row_of(inputs) + k, mask=unit) + tl.load(row_of(product) + k, mask=unit))
+    s += tl.load(row_of(gate) + k, mask=unit) * (made - s)
+    tl.store(row_of(candidate) + k, made, mask=unit)
+    tl.store(row_of(new) + k, s, mask=unit)
+    if low_precision is not None:
+        tl.store(row_of(low_precision) + k, s, mask=unit)
+
+
+def candidate(
+    state: Tensor,
+    inputs: Tensor,
+    product: Tensor,
+    gate: Tensor,
+    candidate: Tensor,
+    new: Tensor,
+    low_precision: Tensor | None = None,
+) -> None:
+    """s~ = tanh(... + U [r o s]) into `candidate` (B, n), s + z o (s~ - s) into `new` and `low_precision`.
+
+    inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
+    """
+    _pointwise(_candidate, state, inputs, product, gate, candidate, new, low_precision)
+
+
+@jit
+def _candidate_backward(
+    state: tl.tuple,
+    grad_new: tl.tuple,
+    candidate: tl.tuple,
+    gate: tl.tuple,
+    out: tl.tuple,
+    n: tl.int32,
+    K: tl.constexpr,
+) -> None:
+    k = tl.program_id(0) * K + tl.arange(0, K)
+    unit = k < n
+    g = tl.load(row_of(grad_new) + k, mask=unit)
+    made = tl.load(row_of(candidate) + k, mask=unit)
+    z = tl.load(row_of(gate) + k, mask=unit)
+    tl.store(row_of(out) + k, g * z * (1 - made * made), mask=unit)
+    tl.store(row_of(out) + n + k, g * (made - tl.load(row_of(state) + k, mask=unit)) * (z * (1 - z)), mask=unit)
+
+
+def candidate_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
+    """From the gradient of the new state (B, n) to those of the candidate's and the update gate's inputs in `out`."""
+    _pointwise(_candidate_backward, state, grad_new, candidate, gate, out)
+
+
+@jit
+def _reset_backward(
+    state: tl.tuple, grad_reset: tl.tuple, gate: tl.tuple, out: tl.tuple, n: tl.int32, K: tl.constexpr
+) -> None:
+    k = tl.program_id(0) * K + tl.arange(0, K)
+    unit = k < n
+    r = tl.load(row_of(gate) + n + k, mask=unit)
+    s = tl.load(row_of(state) + k, mask=unit)
+    tl.store(row_of(out) + 2 * n + k, tl.load(row_of(grad_reset) + k, mask=unit) * s * (r * (1 - r)), mask=unit)
+
+
+def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor) -> None:
+    """From the gradient of r o s (B, n) to that of the reset gate's inputs in `out` (B, 3n)."""
+    _pointwise(_reset_backward, state, grad_reset, gate, out)
+
+
+@jit
+def _state_backward(
+    arriving: tl.tuple,
+    grad_new: tl.tuple,
+    grad_reset: tl.tuple,
+    grad_product: tl.tuple,
+    gate: tl.tuple,
+    total: tl.tuple,
+    n: tl.int32,
+    K: tl.constexpr,
+) -> None:
+    k = tl.program_id(0) * K + tl.arange(0, K)
+    unit = k < n
+    kept = tl.load(row_of(grad_new) + k, mask=unit) * (1 - tl.load(row_of(gate) + k, mask=unit))
+    reset = tl.load(row_of(grad_reset) + k, mask=unit) * tl.load(row_of(gate) + n + k, mask=unit)
+    products = tl.load(row_of(grad_product) + k, mask=unit)
+    tl.store(row_of(total) + k, tl.load(row_of(arriving) + k, mask=unit) + products + kept + reset, mask=unit)
+
+
+def state_backward(
+    arriving: Tensor, grad_new: Tensor, grad_reset: Tensor, grad_product: Tensor, gate: Tensor
+) -> Tensor:
+    """The gradient of s (B, n), a new tensor.
+
+    arriving (B, n) comes from outside, grad_new from the new state, of which s is the share 1 - z, grad_reset from
+    r o s, and grad_product from the product of s with U_z and U_r (and with the query's matrix).
+    """
+    total = arriving.new_empty(arriving.shape)
+    _pointwise(_state_backward, arriving, grad_new, grad_reset, grad_product, gate, total)
+    return total
