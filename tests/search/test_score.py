@@ -13,7 +13,7 @@ from nmt.corpora.tokenize import Tokenizer
 from nmt.search import score
 from nmt.trained import load_trained
 from nmt.training.likelihood import sentence_nll
-from tests.model.models import save_translator, tiny_model
+from tests.model.models import save_trained, tiny_model
 
 SOURCES = ["s2 s3", "s4 s5 s6 strange", "", "s7 s7 s7 s7 s7 s7", "s8", ""]
 TARGETS = ["t2", "t3 t4 t5 t6 other", "t7", "t8", "", ""]
@@ -21,7 +21,7 @@ TARGETS = ["t2", "t3 t4 t5 t6 other", "t7", "t8", "", ""]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_translator(tmp_path / "model", tiny_model(dtype=torch.float32))
+    save_trained(tmp_path / "model", tiny_model(dtype=torch.float32))
     write(tmp_path / "source.txt", *SOURCES)
     write(tmp_path / "target.txt", *TARGETS)
     return tmp_path

@@ -21,7 +21,7 @@ from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import translate
 from nmt.trained import TrainedModel, load_trained
-from tests.model.models import TARGET_SYMBOLS, save_translator, tiny_model
+from tests.model.models import TARGET_SYMBOLS, save_trained, tiny_model
 from tests.search.reference import Found, reference_search
 
 LINES = ["s4 s2 s9", "", "s3", "s2 s2 s10 strange s3 s5", "s7 s8", "  ", "s5\u2028x s6"]
@@ -44,7 +44,7 @@ def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
         model.readout.b_o[raised] += by
-    save_translator(folder / "model", model)
+    save_trained(folder / "model", model)
 
 
 def step(folder: Path, *more: str) -> int:

@@ -14,7 +14,7 @@ from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
 from nmt.training import likelihood
-from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_translator, tiny_model
+from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
 
 PAIRS = [(5, 2), (1, 7), (0, 3), (4, 4), (2, 0), (9, 1), (3, 5), (2, 2)]
 WHOLE = [pair for pair in PAIRS if all(pair)]
@@ -28,7 +28,7 @@ def model() -> Network:
 @pytest.fixture
 def folder(tmp_path: Path, model: Network) -> Path:
     """A random model, its shortlists, and pairs of `PAIRS` words a side, some of them unknown, two sides empty."""
-    save_translator(tmp_path / "model", model)
+    save_trained(tmp_path / "model", model)
     random = np.random.default_rng(3)
     for side, (name, symbols) in enumerate((("source", SOURCE_SYMBOLS), ("target", TARGET_SYMBOLS))):
         words = [f"{name[0]}{number}" for number in range(symbols)]
