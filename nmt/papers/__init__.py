@@ -45,3 +45,11 @@ def artefacts(experiment: Experiment) -> list[Artefact]:
     if experiment.paper is None:
         return []
     return list(room(experiment.paper.name).artefacts(settings(experiment), experiment))
+
+
+def page_head(experiment: Experiment) -> list[str]:
+    """The options by which the step index names the experiment's paper; none without a paper."""
+    if experiment.paper is None:
+        return []
+    found = room(experiment.paper.name)
+    return ["--title", found.TITLE, "--reference", found.REFERENCE]

@@ -6,8 +6,9 @@ this module at every start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 
@@ -21,8 +22,8 @@ class Artefact:
     """A table or figure: NAME.ENDING in the folder of results, once or, with `each_set`, for every test set.
 
     `name` is also the name of the rule that makes it. `shown` is the ending of the file that the report and the page
-    show, `caption` a file of reStructuredText, and `printed` a file of the paper's numbers that stand beside ours;
-    both paths are relative to the repository.
+    show, `caption` a file of reStructuredText, and `printed` files of the paper's numbers that stand beside ours; these
+    paths are relative to the repository.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Artefact:
     endings: tuple[str, ...]
     shown: str
     each_set: bool = False
-    printed: str | None = None
+    printed: tuple[str, ...] = ()
 
     @property
     def is_figure(self) -> bool:
@@ -48,13 +49,17 @@ class Artefact:
         return list(places) if self.each_set else [""]
 
     def files(self, places: Iterable[str]) -> list[str]:
-        """All its files, relative to the folder of results."""
+        """All its files, relative to the folder of results; `places` are the folders of the test sets."""
         return [f"{place}{self.name}.{ending}" for place in self.places(places) for ending in self.endings]
 
-    def labels(self, test_set: str) -> dict[str, str]:
-        """The labels of the report; `test_set` is the test set that an artefact with `each_set` belongs to."""
-        labels = {KINDS.get(self.category, "result"): self.title}
-        return labels | ({"set": test_set} if self.each_set else {})
+    def in_report(self, places: Mapping[str, str]) -> dict[str, Any]:
+        """The arguments of Snakemake's `report()`, in a rule file; `places` maps folders to names of test sets."""
+
+        def labels(wildcards: Any) -> dict[str, str]:
+            found = {KINDS.get(self.category, "result"): self.title}
+            return found | ({"set": places[wildcards.place]} if self.each_set else {})
+
+        return {"caption": f"../../{self.caption}", "category": self.category, "labels": labels}
 
 
 def _general(name: str, title: str, category: str, *endings: str, each_set: bool = False) -> Artefact:
@@ -101,16 +106,19 @@ def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefa
     return {one.name: one for one in [*own, *(one for one in general if one.name not in names)]}
 
 
-def on_page(artefacts: Iterable[Artefact], places: Sequence[str]) -> list[tuple[Artefact, str]]:
-    """Each artefact with its folder, in the page's order: the first set's, those of the experiment, the other sets'."""
-    artefacts = list(artefacts)
+def on_page(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[tuple[Artefact, str]]:
+    """Each artefact and its file that is shown, in the page's order.
+
+    First come those of the first test set, then those that the experiment has once, then those of the other sets.
+    """
+    artefacts, (first, *others) = list(artefacts), places
     of_sets = [one for one in artefacts if one.each_set]
-    first, *others = places
-    whole = [(one, first) for one in of_sets] + [(one, "") for one in artefacts if not one.each_set]
-    return whole + [(one, place) for place in others for one in of_sets]
+    found = [(one, first) for one in of_sets] + [(one, "") for one in artefacts if not one.each_set]
+    found += [(one, place) for place in others for one in of_sets]
+    return [(one, one.path().replace("{place}", place)) for one, place in found]
 
 
-def targets(artefacts: Iterable[Artefact], places: Sequence[str]) -> list[str]:
+def targets(artefacts: Iterable[Artefact], places: Collection[str]) -> list[str]:
     """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index."""
     files = ["<results>/index.html"]
     for one in artefacts:

@@ -10,7 +10,7 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
 
-__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves"]
+__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options"]
 
 TITLE = "RNNsearch, reproduced"
 REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"
@@ -53,9 +53,17 @@ def curves(settings: Settings, experiment: Experiment) -> list[str]:
     return [name for name in experiment.systems if name not in left_out]
 
 
+def phrase_based_options(experiment: Experiment) -> list[str]:
+    """The options by which Table 1 says how the phrase-based system was made, none where it is not run."""
+    made = experiment.phrase_based
+    if made is None or not experiment.runs_phrase_based:
+        return []
+    return ["--phrase-based", made.label, "--settings", made.to_json("pairs", "order", "monolingual")]
+
+
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
     """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows it."""
-    printed = f"{FOLDER}/printed.tsv" if settings.printed else None
+    printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
 
     def table(name: str, *endings: str, each_set: bool = False) -> Artefact:
         title, caption = name.replace("table", "Table "), f"{FOLDER}/captions/{name}.rst"
@@ -75,6 +83,6 @@ def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
         figure("figure1"),
     ]
     if settings.printed:
-        words = f"{FOLDER}/printed_words.tsv"
-        whole.append(replace(selection(), caption=f"{FOLDER}/captions/selection.rst", printed=words))
+        words, caption = f"{FOLDER}/printed_words.tsv", f"{FOLDER}/captions/selection.rst"
+        whole.append(replace(selection(), caption=caption, printed=(words,)))
     return [one for one in whole if getattr(settings, one.name, True) is not None]
