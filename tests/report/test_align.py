@@ -11,8 +11,8 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS
-from nmt.papers.bahdanau2015.figure3 import read_panels
 from nmt.report.align import alignments
+from nmt.report.panels import read_panels
 from tests.model import oracle
 from tests.model.models import ragged_pairs, save_translator, tiny_model
 
@@ -58,7 +58,7 @@ def test_table_and_picture(folder: Path) -> None:
     for panel, source, target in zip(panels, SOURCES, TARGETS, strict=True):
         assert (panel.source, panel.target) == ([*source.split(), "<eos>"], [*target.split(), "<eos>"])
         np.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
-    assert main(["figure3", "--points", str(table), "--outputs", str(again)]) == 0
+    assert main(["bahdanau2015.figure3", "--points", str(table), "--outputs", str(again)]) == 0
     assert picture.read_bytes() == again.read_bytes()
 
 
@@ -74,16 +74,17 @@ def test_one_pair_of_running_text_fills_the_picture(folder: Path) -> None:
 
 
 def test_alignments_of_the_search_again(folder: Path) -> None:
-    """What a translation looked at when it was found is what it looks at when it is given."""
+    """What the model attended to when it found a translation is what it attends to when given that translation."""
     write(folder / "source.txt", *(source for source in SOURCES if source))
     flags = ["--source", str(folder / "source.txt"), "--output", str(folder / "target.txt"), "--tokenized"]
     flags += ["--alignments", str(folder / "alignments.jsonl"), "--device", "cpu", "--beam", "3"]
     assert main(["translate", "--model", str(folder / "model"), *flags]) == 0
     assert step(folder, "--tokenized", "--table", str(folder / "table.csv")) == 0
-    flags = ["--source", str(folder / "source.txt"), "--chosen", "3", "--seed", "1"]
+    flags = ["--source", str(folder / "source.txt"), "--seed", "1"]
+    flags += ["--settings", '{"model": "any", "chosen": 3}']
     flags += ["--shortlists", str(folder / "model/source.tsv"), str(folder / "model/target.tsv")]
     points = ["--alignments", str(folder / "alignments.jsonl"), "--output", str(folder / "points.csv")]
-    assert main(["samples", *flags, *points]) == 0
+    assert main(["bahdanau2015.sample_alignments", *flags, *points]) == 0
     (chosen,), panels = read_panels(str(folder / "points.csv")), read_panels(str(folder / "table.csv"))
     assert panels[2].source == chosen.source
     rows = len(chosen.weights)
