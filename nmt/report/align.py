@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-
-import numpy as np
-import torch
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.model.network import Network
-from nmt.report.drawing import formats_of, save, style
-from nmt.report.heatmap import draw
-from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs
-from nmt.system.device import add_arguments as add_device_arguments
-from nmt.system.device import prepare
 from nmt.system.files import UserError
+from nmt.system.options import add_device_arguments
 from nmt.system.tables import write_csv
-from nmt.trained import load_translator
-from nmt.training.batches import by_length, pad
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nmt.model.network import Network
 
 PANELS = 30  # in one picture, at most
 BATCH = 20
@@ -41,36 +36,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_device_arguments(parser)
 
 
-@torch.no_grad()
 def alignments(
     model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-) -> list[NDArray[np.floating]]:
+) -> list[NDArray[Any]]:
     """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence included."""
+    import torch
+
+    from nmt.training.batches import by_length, pad
+
     device = next(model.parameters()).device
-    found: dict[int, NDArray[np.floating]] = {}
-    for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
-        memory = model.encode(*pad([sources[pair] for pair in chosen], device))
-        words, _ = pad([targets[pair] for pair in chosen], device)
-        state, previous = model.initial_state(memory), None
-        weights = []
-        for column in words.T:
-            prediction = model.predict(memory, state, previous)
-            assert prediction.alignment is not None
-            weights.append(prediction.alignment)
-            state, previous = model.advance(prediction.carry, column), column
-        for pair, matrix in zip(chosen, torch.stack(weights, dim=1).cpu().numpy(), strict=True):
-            found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
+    found: dict[int, NDArray[Any]] = {}
+    with torch.no_grad():
+        for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
+            memory = model.encode(*pad([sources[pair] for pair in chosen], device))
+            words, _ = pad([targets[pair] for pair in chosen], device)
+            state, previous = model.initial_state(memory), None
+            weights = []
+            for column in words.T:
+                prediction = model.predict(memory, state, previous)
+                assert prediction.alignment is not None
+                weights.append(prediction.alignment)
+                state, previous = model.advance(prediction.carry, column), column
+            for pair, matrix in zip(chosen, torch.stack(weights, dim=1).cpu().numpy(), strict=True):
+                found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
     return [found[pair] for pair in range(len(sources))]
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.figure is None and arguments.table is None:
         raise UserError("neither --figure nor --table: name a file for one of them")
+    # These import PyTorch or Matplotlib, which takes seconds: too long for --help.
+    from nmt.report.drawing import formats_of, save, style
+    from nmt.report.heatmap import draw
+    from nmt.report.panels import COLUMNS, Panel, csv_rows
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
     if arguments.figure is not None:
         formats_of([arguments.figure])
     check_outputs(arguments.figure, arguments.table)
     device = prepare(arguments)
-    trained = load_translator(arguments.model, device)
+    trained = load_trained(arguments.model, device)
     trained.require_attention("align")
     sources, targets = read_word_pairs(arguments, trained.languages)
     if arguments.figure is not None and len(sources) > PANELS:

@@ -14,7 +14,7 @@ from nmt.corpora.shortlist import EOS
 from nmt.report.align import alignments
 from nmt.report.panels import read_panels
 from tests.model import oracle
-from tests.model.models import ragged_pairs, save_translator, tiny_model
+from tests.model.models import ragged_pairs, save_trained, tiny_model
 
 SOURCES = ["s2 s3 strange", "s4", "", "s5 s6 s7 s8 s9"]
 TARGETS = ["t2 t3", "", "t4 other", "t5 t6 t7"]
@@ -34,7 +34,7 @@ def test_weights_are_those_of_the_equations(order: str, implementation: str) -> 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_translator(tmp_path / "model", tiny_model(dtype=torch.float32))
+    save_trained(tmp_path / "model", tiny_model(dtype=torch.float32))
     write(tmp_path / "source.txt", *SOURCES)
     write(tmp_path / "target.txt", *TARGETS)
     return tmp_path
@@ -102,7 +102,7 @@ def test_alignments_of_the_search_again(folder: Path) -> None:
         (["--table", "{folder}/out.csv"], lambda folder: write(folder / "target.txt"), "target.txt has 0"),
         (
             ["--table", "{folder}/out.csv"],
-            lambda folder: save_translator(folder / "model", tiny_model(dtype=torch.float32, context="fixed")),
+            lambda folder: save_trained(folder / "model", tiny_model(dtype=torch.float32, attention="fixed")),
             "its context is fixed",
         ),
     ],

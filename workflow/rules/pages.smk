@@ -2,13 +2,13 @@
 PAGE = on_page(ARTEFACTS.values(), PLACES)
 
 # A rule for each table, because a caption in the report belongs to a rule.
-for artefact in ARTEFACTS.values():
+for table, artefact in ARTEFACTS.items():
     if artefact.is_figure:
         continue
 
     rule:
         name:
-            f"sheet_{artefact.name}"
+            f"sheet_{table}"
         input:
             table=f"<results>/{artefact.path()}",
             numbers=f"<results>/{artefact.path('csv')}",
