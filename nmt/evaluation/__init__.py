@@ -1,1 +1,1 @@
-"""Scores, tables and figures."""
+"""Measuring: BLEU, its significance, and what the shortlists cover."""

@@ -1,4 +1,4 @@
-"""Corpus BLEU: as multi-bleu.perl counts it on tokenized text, and as sacreBLEU does on running text."""
+"""Corpus BLEU: on tokenized text as multi-bleu.perl computes it, on running text as sacreBLEU does."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from sacrebleu.metrics.bleu import BLEU
 
 
 def tokenized_metric() -> BLEU:
-    """BLEU-4 of tokenized, cased sentences, not smoothed."""
+    """Cased, unsmoothed BLEU-4 of tokenized sentences."""
     return BLEU(tokenize="none", smooth_method="none", force=True)
 
 
 def tokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
-    """Cased, unsmoothed BLEU-4 in percent of tokenized sentences, and sacreBLEU's signature of it.
+    """Cased, unsmoothed BLEU-4 of tokenized sentences in percent, and sacreBLEU's signature.
 
-    Equal to the Moses script multi-bleu.perl, with which the paper's Table 1 was made. None without sentences.
+    Equal to the score of the Moses script multi-bleu.perl, which papers of 2014 report. None without sentences.
     """
     return _score(tokenized_metric(), translations, references)
 
 
 def detokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
-    """sacreBLEU's default (13a, exponential smoothing) in percent of running text, and its signature.
+    """sacreBLEU's default score of running text (13a, exponential smoothing) in percent, and its signature.
 
     None without sentences.
     """
@@ -30,7 +30,7 @@ def detokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> 
 
 def _score(metric: BLEU, translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
     if not translations:
-        metric.corpus_score(["a"], [["a"]])  # the signature knows the number of references only after a score
+        metric.corpus_score(["a"], [["a"]])  # only after a score does the signature know the number of references
         return None, str(metric.get_signature())
     score = metric.corpus_score(list(translations), [list(references)])
     return float(score.score), str(metric.get_signature())

@@ -1,7 +1,7 @@
-"""How much of each text the shortlists cover: the selected text of every training corpus and of all, and the test sets.
+"""Measure how much the shortlists cover of the selected text, corpus by corpus and in all, and of the test sets.
 
-A word beyond the shortlist is UNK to the model; `sentences_without_unk` are those of which the model knows every word
-on that side.
+A word that is not on the shortlist is UNK to the model. `sentences_without_unk` counts the sentences whose words are
+all on the shortlist of their side.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 from nmt.corpora.pairs import split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist
-from nmt.report.markup import number
 from nmt.system.files import UserError, read_lines
 from nmt.system.progress import Progress
-from nmt.system.tables import Cell, read_csv, write_csv
+from nmt.system.tables import Cell, number, read_csv, write_csv
 
 COLUMNS = (
     *("text", "language", "size", "sentences", "sentences_without_unk"),
@@ -28,7 +27,7 @@ COLUMNS = (
 
 @dataclass
 class Count:
-    """What is counted of a text."""
+    """The counts of a text."""
 
     sentences: int = 0
     sentences_without_unk: int = 0
@@ -37,7 +36,7 @@ class Count:
     types: set[str] = field(default_factory=set)
 
     def add(self, other: Count) -> None:
-        """Count `other`, too."""
+        """Add the counts of `other`."""
         self.sentences += other.sentences
         self.sentences_without_unk += other.sentences_without_unk
         self.tokens += other.tokens
@@ -45,7 +44,7 @@ class Count:
         self.types |= other.types
 
     def row(self, text: str, language: str, size: int) -> list[Cell]:
-        """The row of COLUMNS; no percentages for a text without words."""
+        """The row of COLUMNS; without percentages for a text that has no words."""
         share = 100 * self.unk_tokens / self.tokens if self.tokens else None
         percentages = ["", ""] if share is None else [number(100 - share, 2), number(share, 2)]
         counts = (self.sentences, self.sentences_without_unk, len(self.types), self.tokens, self.unk_tokens)
@@ -53,7 +52,7 @@ class Count:
 
 
 def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
-    """Count tokenized `lines`."""
+    """The counts of tokenized `lines`."""
     found = Count()
     for line in lines:
         words = split_words(line)
@@ -69,11 +68,11 @@ def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
 def measure(
     shortlist: Shortlist, language: str, train: Path, corpora: dict[str, int], sets: dict[str, Path]
 ) -> list[list[Cell]]:
-    """The rows of one language. `corpora` says how many lines of `train` come from which corpus, in their order.
+    """The rows of one language. `corpora` gives the number of lines of each corpus in `train`, in order.
 
     Raises UserError where `train` has another number of lines.
     """
-    size = len(shortlist) - 1  # as the setting counts: the end of the sentence is no word
+    size = len(shortlist) - 1  # as the setting counts: without the end of sentence
     whole, rows = Count(), []
     with Progress(f"coverage {train.name}", sum(corpora.values()), "lines") as progress:
         lines = progress.over(read_lines(train))
@@ -82,18 +81,24 @@ def measure(
             rows.append(part.row(corpus, language, size))
             whole.add(part)
         if whole.sentences != sum(corpora.values()) or next(lines, None) is not None:
-            raise UserError(f"{train}: has not the {sum(corpora.values())} lines of the audit; select again")
+            raise UserError(
+                f"{train}: does not have the {sum(corpora.values())} lines of the audit; run the selection again"
+            )
     rows.append(whole.row(TOTAL, language, size))
     return rows + [count(read_lines(path), shortlist).row(name, language, size) for name, path in sets.items()]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shortlists", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--texts", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"), help="selected")
-    parser.add_argument("--audit", required=True, help="CSV of the step select: the parts of the selected text")
-    parser.add_argument("--names", nargs="*", default=[], help="of further tokenized texts, as the test sets")
-    parser.add_argument("--sources", nargs="*", type=Path, default=[], help="one file a name")
-    parser.add_argument("--targets", nargs="*", type=Path, default=[])
+    parser.add_argument(
+        "--texts", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"), help="selected text"
+    )
+    parser.add_argument(
+        "--audit", required=True, help="CSV of the step select: pairs of each corpus in the selected text"
+    )
+    parser.add_argument("--names", nargs="*", default=[], help="names of further tokenized texts, such as test sets")
+    parser.add_argument("--sources", nargs="*", type=Path, default=[], help="one file for each name")
+    parser.add_argument("--targets", nargs="*", type=Path, default=[], help="one file for each name")
     parser.add_argument("--output", required=True, help="CSV")
 
 

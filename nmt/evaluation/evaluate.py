@@ -1,7 +1,7 @@
-"""Evaluate one model's translations of one set: corpus BLEU on all its sentences and on those without unknown words.
+"""Score the translations of one set by one model: corpus BLEU on all sentences and, if asked for, on those without UNK.
 
-"No UNK" is the last column of the paper's Table 1: sentences whose source and reference hold only words of the
-shortlists, in the translation for which the decoder was forbidden to write UNK.
+"No UNK" is the last column of Table 1 of Bahdanau et al. (2015): the sentences whose source and reference consist of
+words of the shortlists, in translations decoded with the unknown word forbidden.
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ from nmt.system.files import write_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", required=True, help="source sentences, tokenized, one a line")
-    parser.add_argument("--reference", required=True, help="reference translations, tokenized")
+    parser.add_argument("--source", required=True, help="tokenized source sentences, one a line")
+    parser.add_argument("--reference", required=True, help="tokenized reference translations")
     parser.add_argument("--raw-reference", required=True, help="the same references, not tokenized")
-    parser.add_argument("--language", required=True, help="the target language, as fr")
+    parser.add_argument("--language", required=True, help="the target language, such as fr")
     parser.add_argument(
         "--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="the words that the model knows"
     )
-    parser.add_argument("--translation", required=True, help="every sentence translated, UNK allowed")
-    parser.add_argument("--translation-no-unk", required=True, help="every sentence translated, UNK forbidden")
-    parser.add_argument("--output", required=True, help="JSON of BLEU in percent and counts of sentences")
+    parser.add_argument("--translation", required=True, help="translations of all sentences, UNK allowed")
+    parser.add_argument(
+        "--translation-no-unk", nargs="?", help="translations with UNK forbidden, one line for each sentence (none)"
+    )
+    parser.add_argument("--output", required=True, help="JSON of BLEU in percent and numbers of sentences")
 
 
 def known_lines(
     sources: Sequence[str], references: Sequence[str], source_shortlist: Shortlist, target_shortlist: Shortlist
 ) -> list[int]:
-    """Indices of the pairs in which every word of both sides is on its shortlist."""
+    """Indices of the pairs whose words are all on the shortlists of their sides."""
     return [
         index
         for index, (source, reference) in enumerate(zip(sources, references, strict=True))
@@ -58,25 +60,22 @@ def score(
 
 
 def run(arguments: argparse.Namespace) -> None:
-    source, reference, raw_reference, translation, no_unk = read_parallel(
-        arguments.source,
-        arguments.reference,
-        arguments.raw_reference,
-        arguments.translation,
-        arguments.translation_no_unk,
+    given = {"all": arguments.translation, "no_unk": arguments.translation_no_unk}
+    parts = {part: path for part, path in given.items() if path is not None}
+    source, reference, raw_reference, *translations = read_parallel(
+        arguments.source, arguments.reference, arguments.raw_reference, *parts.values()
     )
-    source_shortlist, target_shortlist = (Shortlist.read(path) for path in arguments.shortlists)
-    known = known_lines(source, reference, source_shortlist, target_shortlist)
-    parts = {"all": (translation, range(len(source))), "no_unk": (no_unk, known)}
+    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
+    indices = {"all": list(range(len(source))), "no_unk": known_lines(source, reference, *shortlists)}
     write_json(
         arguments.output,
         {
-            name: score(
-                [lines[index] for index in indices],
-                [reference[index] for index in indices],
-                [raw_reference[index] for index in indices],
+            part: score(
+                [lines[index] for index in indices[part]],
+                [reference[index] for index in indices[part]],
+                [raw_reference[index] for index in indices[part]],
                 arguments.language,
             )
-            for name, (lines, indices) in parts.items()
+            for part, lines in zip(parts, translations, strict=True)
         },
     )

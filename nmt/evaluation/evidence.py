@@ -1,10 +1,10 @@
-"""What texts selected in different ways are worth: the perplexity of language models on a test set, and BLEU.
+"""Compare texts that were selected in different ways: perplexity of language models on a test set, and BLEU.
 
-For each side of each text an n-gram model is estimated with KenLM. All models of a side share one closed vocabulary,
-the words that the texts together have twice or more: every other word, of the texts and of the test set, is one
-unknown word, and a word that a text lacks has the probability that the smoothing leaves for words not seen.
-Perplexities count every word of the test set, unknown ones too, and the ends of the sentences. BLEU is that of models
-trained on the texts.
+KenLM trains an n-gram model on each side of each text. All models of a side share one closed vocabulary: the words
+that occur at least twice in the texts together. Every other word, of the texts and of the test set, is mapped to one
+unknown word; a word that a text lacks gets the probability that smoothing leaves for unseen words. Perplexities count
+every word of the test set, unknown words included, and the ends of sentences. BLEU is that of models trained on the
+texts.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from nmt.corpora.clean import count_words
 from nmt.corpora.pairs import byte_lines
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.sentences import paired
-from nmt.report.markup import number
 from nmt.system.files import UserError, read_json
-from nmt.system.tables import Cell, write_csv
+from nmt.system.tables import Cell, number, write_csv
 
-SPECIAL_WORDS = 2  # the one that stands for all that are not in the vocabulary, and the end of the sentence
+SPECIAL_WORDS = 2  # the unknown word and the end of sentence
 COLUMNS = (
     *("text", "pairs", "source_words", "target_words", "source_vocabulary", "target_vocabulary"),
     *("source_unseen_percent", "target_unseen_percent", "source_perplexity", "target_perplexity", "bleu"),
@@ -33,7 +32,7 @@ COLUMNS = (
 
 
 def closed_model(lmplz: Path, order: int, text: Path, known: frozenset[bytes]) -> Any:
-    """A language model (kenlm.Model) of `text` whose probabilities add up to one over `known` and the unknown word."""
+    """A language model (kenlm.Model) of `text`; its probabilities sum to one over `known` and the unknown word."""
     with tempfile.TemporaryDirectory(prefix="evidence.") as folder:
         arpa = Path(folder) / f"{text.name}.arpa"
         estimate(lmplz, order, byte_lines(text), known, arpa, "--vocab_pad", str(len(known) + SPECIAL_WORDS))
@@ -51,31 +50,33 @@ def perplexity(model: Any, known: frozenset[bytes], test: Path) -> float:
 
 
 def unseen_percent(text: Path, test: Path) -> float:
-    """The share of the words of `test` that `text` does not have at all."""
+    """The percentage of the words of `test` that do not occur in `text`."""
     seen = {word for line in byte_lines(text) for word in line.split()}
     words = [word for line in byte_lines(test) for word in line.split()]
     return 100 * sum(word not in seen for word in words) / len(words)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lmplz", required=True, type=Path, help="KenLM's program that estimates models")
-    parser.add_argument("--order", type=int, default=4, help="of the language models")
+    parser.add_argument("--lmplz", required=True, type=Path, help="KenLM's program that trains language models")
+    parser.add_argument("--order", type=int, default=4, help="order of the language models (4)")
     parser.add_argument("--labels", required=True, nargs="+", help="the names of the texts")
-    parser.add_argument("--sources", required=True, nargs="+", help="tokenized, one file a text")
-    parser.add_argument("--targets", required=True, nargs="+")
+    parser.add_argument("--sources", required=True, nargs="+", help="tokenized source sides, one file for each text")
+    parser.add_argument("--targets", required=True, nargs="+", help="tokenized target sides")
     parser.add_argument("--test", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--evaluations", nargs="+", help="of the step evaluate, one a text, if there are models yet")
+    parser.add_argument(
+        "--evaluations", nargs="+", help="JSON of the step evaluate, one file for each text, once its model is trained"
+    )
     parser.add_argument("--output", required=True, help="CSV")
 
 
 def side(lmplz: Path, order: int, texts: Sequence[Path], test: Path) -> list[tuple[int, int, float, float]]:
-    """For one side of each text its words, the vocabulary's, the unseen share of the test set and the perplexity."""
+    """For one side of each text: its words, the size of the vocabulary, the unseen percentage and the perplexity."""
     if not any(count_words(line) for line in byte_lines(test)):
-        raise UserError(f"{test}: holds no words to measure perplexity on")
+        raise UserError(f"{test}: holds no words to measure perplexity on; name another test set")
     known = vocabulary(chain.from_iterable(byte_lines(text) for text in texts))
     found = []
     for text in texts:
-        print(f"evidence: a model of {text}", file=sys.stderr, flush=True)
+        print(f"evidence: training a language model on {text}", file=sys.stderr, flush=True)
         words = sum(count_words(line) for line in byte_lines(text))
         model = closed_model(lmplz, order, text, known)
         found.append((words, len(known), unseen_percent(text, test), perplexity(model, known, test)))

@@ -1,4 +1,4 @@
-"""Sentences as evaluation reads them: parallel files of one set, and a label for each of several models."""
+"""Read parallel files of one set, and pair the files of several models with their labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nmt.system.files import UserError, read_lines
 
 
 def read_parallel(*paths: str) -> list[list[str]]:
-    """The lines of each file of one set; UserError, naming both counts, where two files differ in length."""
+    """The lines of each file of one set; UserError where two files differ in length, or the set is empty."""
     files = [list(read_lines(path)) for path in paths]
     for path, lines in zip(paths, files, strict=True):
         if len(lines) != len(files[0]):
@@ -16,14 +16,16 @@ def read_parallel(*paths: str) -> list[list[str]]:
                 f"{path}: {len(lines)} lines, but {paths[0]} has {len(files[0])}; give files of the same set"
             )
     if not files[0]:
-        raise UserError(f"{paths[0]}: no sentences in it; give a set that is not empty")
+        raise UserError(f"{paths[0]}: no sentences in it; name a set that has some")
     return files
 
 
 def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> list[tuple[str, str]]:
-    """(label, path) for each model; UserError where --labels and `option` differ in number or a label repeats."""
+    """(label, path) of each model; UserError where --labels and `option` differ in number, or a label is repeated."""
     if len(labels) != len(paths):
-        raise UserError(f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label a file")
+        raise UserError(
+            f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label for each file"
+        )
     for label in labels:
         if labels.count(label) > 1:
             raise UserError(f"--labels: {label} is given twice; every model needs a label of its own")

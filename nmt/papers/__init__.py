@@ -1,17 +1,55 @@
-"""The papers, one a room: their tables, figures, printed numbers and captions."""
+"""The papers: one room each, with the tables and figures of one paper. A room is a package with a module `room`.
+
+`room` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
+package, and one line of help), `Settings` with the class method `build`, `check(settings, experiment)`, which raises
+UserError, and `artefacts(settings, experiment)`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from nmt.settings.checks import unknown
+
+if TYPE_CHECKING:
+    from nmt.report.artefacts import Artefact
+    from nmt.settings.experiment import Experiment
 
 
 def rooms() -> list[str]:
-    """The names of the papers' folders, in alphabetical order."""
-    return sorted(one.name for one in pkgutil.iter_modules(__path__) if one.ispkg)
+    """The names of the papers, sorted."""
+    return sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
-def room(name: str) -> ModuleType:
-    """The module nmt.papers.NAME.room, which says what the paper consists of."""
-    return importlib.import_module(f"nmt.papers.{name}.room")
+def room(name: str) -> Any:
+    """The module `room` of a paper; UserError where there is no such paper."""
+    if name not in rooms():
+        raise unknown(name, rooms(), "config: paper.name", "paper")
+    return importlib.import_module(f"{__name__}.{name}.room")
+
+
+def settings(experiment: Experiment) -> Any:
+    """The checked settings of the experiment's paper, None without a paper. Raises UserError."""
+    if experiment.paper is None:
+        return None
+    found = room(experiment.paper.name)
+    checked = found.Settings.build(experiment.paper.settings, "config: paper")
+    found.check(checked, experiment)
+    return checked
+
+
+def artefacts(experiment: Experiment) -> list[Artefact]:
+    """The tables and figures of the experiment's paper, in the page's order; none without a paper. Raises UserError."""
+    if experiment.paper is None:
+        return []
+    return list(room(experiment.paper.name).artefacts(settings(experiment), experiment))
+
+
+def page_head(experiment: Experiment) -> list[str]:
+    """The options by which the step index names the experiment's paper; none without a paper."""
+    if experiment.paper is None:
+        return []
+    found = room(experiment.paper.name)
+    return ["--title", found.TITLE, "--reference", found.REFERENCE]

@@ -1,1 +1,1 @@
-"""Tables, figures and pages: how results are shown."""
+"""Showing: the artefacts of an experiment, drawings, tables and pages."""

@@ -1,92 +1,93 @@
-"""Show which source words a trained model looks at as it writes given translations: a picture as Figure 3, and a table.
+"""Show which source words a trained model attends to as it generates given translations: a picture, a table or both.
 
-The picture has a panel for each pair, with the number of its line; 0 is black, 1 white. The table is what the step
-figure3 draws from: a row for each weight alpha_ij (Eq. (6)), rows and columns of the matrix counted from 0.
+The picture has a heat map for each pair, under the number of its line; 0 is black, 1 white. The table has a row for
+each weight alpha_ij, the rows and columns of a matrix counted from 0.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
-
-import numpy as np
-import torch
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.model.network import Network
-from nmt.papers.bahdanau2015.figure3 import Panel, draw
-from nmt.papers.bahdanau2015.samples import COLUMNS
-from nmt.report.drawing import formats_of, save, style
 from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs
-from nmt.system.device import prepare
 from nmt.system.files import UserError
 from nmt.system.options import add_device_arguments
-from nmt.system.tables import Cell, write_csv
-from nmt.trained import load_translator
-from nmt.training.batches import by_length, pad
+from nmt.system.tables import write_csv
 
-PANELS = 30  # of a picture, at most
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nmt.model.network import Network
+
+PANELS = 30  # in one picture, at most
 BATCH = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair_arguments(parser)
-    parser.add_argument("--figure", metavar="FILE", help="the picture; its ending is .pdf, .svg or .png (none)")
+    parser.add_argument("--figure", metavar="FILE", help="the picture, ending in .pdf, .svg or .png (none)")
     parser.add_argument(
-        "--table", metavar="FILE", help="CSV with a row for each weight; panel is the line of SOURCE, from 1 (none)"
+        "--table",
+        metavar="FILE",
+        help="CSV with a row for each weight; its column panel is the line of SOURCE, counted from 1 (none)",
     )
     add_device_arguments(parser)
 
 
-@torch.no_grad()
 def alignments(
     model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-) -> list[NDArray[np.floating]]:
-    """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence counted."""
+) -> list[NDArray[Any]]:
+    """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence included."""
+    import torch
+
+    from nmt.training.batches import by_length, pad
+
     device = next(model.parameters()).device
-    found: dict[int, NDArray[np.floating]] = {}
-    for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
-        memory = model.encode(*pad([sources[pair] for pair in chosen], device))
-        words, _ = pad([targets[pair] for pair in chosen], device)
-        state, previous = model.initial_state(memory), None
-        looks = []
-        for column in words.T:
-            prediction = model.predict(memory, state, previous)
-            assert prediction.alignment is not None
-            looks.append(prediction.alignment)
-            state, previous = model.advance(prediction.carry, column), column
-        for pair, matrix in zip(chosen, torch.stack(looks, dim=1).cpu().numpy(), strict=True):
-            found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
+    found: dict[int, NDArray[Any]] = {}
+    with torch.no_grad():
+        for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
+            memory = model.encode(*pad([sources[pair] for pair in chosen], device))
+            words, _ = pad([targets[pair] for pair in chosen], device)
+            state, previous = model.initial_state(memory), None
+            weights = []
+            for column in words.T:
+                prediction = model.predict(memory, state, previous)
+                assert prediction.alignment is not None
+                weights.append(prediction.alignment)
+                state, previous = model.advance(prediction.carry, column), column
+            for pair, matrix in zip(chosen, torch.stack(weights, dim=1).cpu().numpy(), strict=True):
+                found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
     return [found[pair] for pair in range(len(sources))]
-
-
-def csv_rows(panels: Sequence[Panel]) -> Iterable[list[Cell]]:
-    """One row of COLUMNS a weight."""
-    for panel in panels:
-        for (row, column), weight in np.ndenumerate(panel.weights):
-            yield [panel.letter, row, column, panel.target[row], panel.source[column], f"{weight:.6f}"]
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.figure is None and arguments.table is None:
         raise UserError("neither --figure nor --table: name a file for one of them")
+    # These import PyTorch or Matplotlib, which takes seconds: too long for --help.
+    from nmt.report.drawing import formats_of, save, style
+    from nmt.report.heatmap import draw
+    from nmt.report.panels import COLUMNS, Panel, csv_rows
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
     if arguments.figure is not None:
         formats_of([arguments.figure])
     check_outputs(arguments.figure, arguments.table)
     device = prepare(arguments)
-    translator = load_translator(arguments.model, device)
-    translator.require_attention("align")
-    sources, targets = read_word_pairs(arguments, translator.languages)
+    trained = load_trained(arguments.model, device)
+    trained.require_attention("align")
+    sources, targets = read_word_pairs(arguments, trained.languages)
     if arguments.figure is not None and len(sources) > PANELS:
         raise UserError(
             f"--figure: {arguments.source} has {len(sources)} lines, too many for one picture; "
-            f"give {PANELS} at most, or --table alone"
+            f"give at most {PANELS}, or --table alone"
         )
     matrices = alignments(
-        translator.model,
-        [translator.source.ids(words) for words in sources],
-        [translator.target.ids(words) for words in targets],
+        trained.model,
+        [trained.source.ids(words) for words in sources],
+        [trained.target.ids(words) for words in targets],
     )
     panels = [
         Panel(str(line), [*source, EOS_SYMBOL], [*target, EOS_SYMBOL], weights)

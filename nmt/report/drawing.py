@@ -1,4 +1,4 @@
-"""What the figures share: one look, and files that are the same bytes for the same drawing."""
+"""One style for all figures, and files whose bytes depend on the drawing alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 from nmt.system.files import UserError, atomic
 
-# Per format, the metadata that would name the day and the program's version.
+# For each format, the metadata that would record the date and the version of matplotlib.
 METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
@@ -34,13 +34,13 @@ STYLE: dict[Any, Any] = {
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """The option --outputs, files whose endings name their formats."""
+    """Add the option --outputs: files whose endings name their formats."""
     parser.add_argument("--outputs", required=True, nargs="+", help="files ending in .pdf, .svg or .png")
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look of all figures, whatever the user's own matplotlib settings are."""
+    """The style of all figures, independent of the user's matplotlib settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -48,24 +48,24 @@ def style() -> Iterator[None]:
 
 
 def literal(texts: Sequence[Text]) -> None:
-    """Show the words of a corpus as they are: a dollar sign in them starts no formula."""
+    """Show words of a corpus as they are: a dollar sign in them does not begin a formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def formats_of(outputs: Sequence[str]) -> list[str]:
-    """The formats that the endings of `outputs` name; UserError for an unknown one."""
+    """The formats that the endings of `outputs` name; UserError for an unknown ending."""
     formats = [Path(output).suffix.lstrip(".") for output in outputs]
     for output, kind in zip(outputs, formats, strict=True):
         if kind not in METADATA:
-            raise UserError(f"{output}: does not end in .{', .'.join(METADATA)}")
+            raise UserError(f"{output}: does not end in .{', .'.join(METADATA)}; name a file that does")
     return formats
 
 
 def save(figure: Figure, outputs: Sequence[str]) -> None:
-    """Write `figure` to each of `outputs`; call it inside `style`. UserError as for `formats_of`."""
+    """Write `figure` to each of `outputs`; call it inside `style`. Raises UserError as `formats_of`."""
     formats = formats_of(outputs)
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it takes the fonts' fixed date for a mistake
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the fixed date in the fonts
     for output, kind in zip(outputs, formats, strict=True):
         with atomic(output) as partial:
             figure.savefig(partial, format=kind, metadata=METADATA[kind])

@@ -1,12 +1,12 @@
-// The sentences of a test set, some at a time, and where each model looks as it writes the translation of the chosen one.
-// Texts and alignments lie in scripts beside the page, each loaded when it is wanted: that needs no server.
+// Lists the sentences of a test set and shows what each model attends to as it translates the chosen one. Texts and alignments
+// lie in scripts beside the page, which are loaded on demand: that needs no server.
 "use strict";
 
 const nmt = (() => {
   const setup = JSON.parse(document.getElementById("setup").textContent);
-  const SHOWN = 25; // sentences of the list
+  const SHOWN = 25; // sentences in the list at a time
   const loaded = {}; // file: promise
-  const texts = {}; // set: {source, reference and, where there is one, baseline}
+  const texts = {}; // set: {source, reference and, if there is one, baseline}
   const chunks = {}; // set/number: for each sentence, for each model, [words, weights]
   const at = (id) => document.getElementById(id);
   const now = { set: setup.sets[0], line: 0, first: 0, found: [] };
@@ -53,11 +53,11 @@ const nmt = (() => {
     at("on").disabled = last >= now.found.length;
   }
 
-  function looks(parent, source, words, weights) {
+  function heatmap(parent, source, words, weights) {
     const columns = weights.length / 2 / words.length;
     const sources = [...source.split(" ").slice(0, columns - 1), "<eos>"];
-    const table = add(add(parent, "div", undefined, { class: "scroll", tabindex: 0 }), "table", undefined, { class: "looks" });
-    const said = add(parent, "p", "Point at a cell: its words and its weight.", { class: "faint" });
+    const table = add(add(parent, "div", undefined, { class: "scroll", tabindex: 0 }), "table", undefined, { class: "alignment" });
+    const said = add(parent, "p", "Point at a cell to see its words and its weight.", { class: "faint" });
     const head = add(add(table, "thead"), "tr");
     add(head, "td").style.outline = "none";
     for (const word of sources) add(add(head, "th"), "span", word);
@@ -100,7 +100,7 @@ const nmt = (() => {
       const [words, weights] = models[model];
       add(panel, "p", words.filter((word, place) => word !== "<eos>" || place < words.length - 1).join(" "));
       if (weights === null) add(panel, "p", "From a fixed vector: it has no alignment.", { class: "faint" });
-      else if (words.length) looks(panel, source[now.line], words, weights);
+      else if (words.length) heatmap(panel, source[now.line], words, weights);
     });
   }
 

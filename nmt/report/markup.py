@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from nmt.system.tables import Cell
-
 LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -21,29 +19,24 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # a row that starts with [ would be an argument of the line break before it
+    "[": "{[}",  # at the start of a row, [ would begin an argument of the line break before it
     "]": "{]}",
     "*": r"\textsuperscript{*}",
 }
 
 
-def number(value: Cell, decimals: int) -> str:
-    """`value` with `decimals` digits after the point; "" for None."""
-    return "" if value is None else f"{float(value):.{decimals}f}"
-
-
 def escape_markdown(text: str) -> str:
-    """`text` so that Markdown, in a table or outside, shows it as it is."""
+    """Escape `text` for Markdown, inside a table or outside."""
     return re.sub(r"([\\`*_{}\[\]<>|~$&#])", r"\\\1", re.sub(r"\s+", " ", text))
 
 
 def escape_latex(text: str) -> str:
-    """`text` so that LaTeX prints it as it is, a star raised as in the paper's RNNsearch-50*."""
+    """Escape `text` for LaTeX; a star is raised, as in the paper's RNNsearch-50*."""
     return "".join(LATEX.get(character, character) for character in re.sub(r"\s+", " ", text))
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table, first column to the left, others to the right; cells are escaped already."""
+    """The lines of a Markdown table of escaped cells, the first column aligned to the left, the others to the right."""
     lines = [list(columns), *(list(row) for row in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     widths = [max(width, 4) for width in widths]
@@ -60,13 +53,13 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> lis
 
 
 def beside(ours: str, paper: str) -> str:
-    """Our number with the paper's in brackets; a dash for one that is not there, "" for neither."""
+    """Our number with the paper's in brackets; a dash where ours is missing, ours alone where the paper's is."""
     if not paper:
         return ours
     return f"{ours or '–'} ({paper})"
 
 
 def span(counts: Iterable[int]) -> str:
-    """One count for the text below a table, "a to b" where the models differ in it."""
+    """The count that all models share, or "a to b" where they differ."""
     smallest, *_, largest = [*sorted(set(counts))] * 2
     return f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"

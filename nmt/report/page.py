@@ -1,4 +1,4 @@
-"""Pages of HTML that need no other file: text, Markdown and CSV made safe to show, and the document around them."""
+"""Self-contained HTML pages: text, Markdown and CSV made safe to show, and the document around them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ SCROLLED = ('<div class="scroll" tabindex="0"><table>', "</table></div>")
 
 
 def visible(text: str) -> str:
-    """`text` with a sign in the place of each control character, which a browser would drop or misread."""
+    """Replace control characters, which a browser would drop or misread, by visible signs."""
     return text.translate(CONTROLS)
 
 
 def escape(text: str) -> str:
-    """`text` so that HTML, in an element or an attribute, shows it as it is."""
+    """Escape `text` for HTML, inside an element or an attribute."""
     return html.escape(visible(text))
 
 
+def emphasized(text: str) -> str:
+    """`text` of one line with *emphasis* in Markdown, as HTML."""
+    return str(MarkdownIt("commonmark", {"html": False}).renderInline(visible(text)))
+
+
 def document(title: str, body: str) -> str:
-    """A page with the style of all pages within it."""
+    """A page that contains the style sheet of all pages."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -41,17 +46,17 @@ def document(title: str, body: str) -> str:
 
 
 def show_table(path: str, level: int = 1) -> str:
-    """A table in Markdown, its titles from <h`level`> on, or in CSV, which has none."""
+    """A table in Markdown, with headings from <h`level`> on, or in CSV. Raises UserError for another format."""
     lines = [visible(line) for line in read_lines(path)]
     if path.endswith(".md"):
         return _markdown("\n".join(lines), level)
     if path.endswith(".csv"):
         return _csv(path, csv.reader(io.StringIO("\n".join(lines), newline="")))
-    raise UserError(f"{path}: neither .md nor .csv; give a table in one of these")
+    raise UserError(f"{path}: neither .md nor .csv; name a table in one of these formats")
 
 
 def _markdown(text: str, level: int) -> str:
-    """CommonMark with tables; HTML within it is shown, not read."""
+    """CommonMark with tables; HTML in it is shown as text."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for token in tokens:
@@ -62,7 +67,7 @@ def _markdown(text: str, level: int) -> str:
 
 
 def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table whose columns of numbers stand to the right, thousands apart."""
+    """A table with columns of numbers aligned to the right and thousands separated."""
     columns, *body = list(rows) or [[]]
     if any(len(row) != len(columns) for row in body):
         raise UserError(f"{path}: its rows differ in length; make the file again")

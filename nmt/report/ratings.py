@@ -1,4 +1,4 @@
-"""The figure of data selection: how the ratings of each corpus's pairs are distributed, and which of them are kept."""
+"""Draw the distribution of the scores by which data selection chose pairs of each corpus, and the pairs selected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROW_HEIGHT = 0.62  # inches a corpus
 
 @dataclass(frozen=True)
 class Bin:
-    """Pairs of one corpus whose rating lies between two edges; an outermost bin has only one edge."""
+    """The pairs of one corpus whose score lies between two edges; an outermost bin has only one edge."""
 
     low: float | None
     high: float | None
@@ -26,19 +26,19 @@ class Bin:
     cut: float | None
 
     def edges(self, width: float) -> tuple[float, float]:
-        """Where the bin is drawn, an open one as wide as the others."""
+        """Where the bin is drawn; an open one is as wide as the others."""
         low = self.low if self.low is not None else (self.high or 0) - width
         high = self.high if self.high is not None else low + width
         return low, high
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--points", required=True, help="CSV of the step select: the distribution of the ratings")
+    parser.add_argument("--points", required=True, help="CSV of the step select: the distribution of the scores")
     add_outputs(parser)
 
 
 def read_bins(path: str) -> dict[str, list[Bin]]:
-    """Corpus -> its bins in rising order, in the file's order of corpora."""
+    """Corpus -> its bins in rising order; corpora in the order of the file. Raises UserError."""
     corpora: dict[str, list[Bin]] = {}
     for number, (corpus, low, high, pairs, kept, cut) in enumerate(read_csv(path, DISTRIBUTION), 2):
         try:
@@ -53,13 +53,13 @@ def read_bins(path: str) -> dict[str, list[Bin]]:
 
 
 def draw(corpora: dict[str, list[Bin]]) -> Figure:
-    """A row for each corpus, one axis of ratings: all clean pairs in light, those that are kept in dark grey."""
+    """A row for each corpus on one axis of scores: all clean pairs in light grey, the selected ones in dark grey."""
     ends = [(one.low, one.high) for bins in corpora.values() for one in bins]
     width = min((high - low for low, high in ends if low is not None and high is not None), default=1.0)
     figure = Figure(figsize=(6.4, 0.9 + ROW_HEIGHT * len(corpora)), layout="constrained")
     every = figure.subplots(len(corpora), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (corpus, bins) in zip(every, corpora.items(), strict=True):
-        # an outline instead of a bar for each bin: half the file
+        # one outline instead of a bar for each bin halves the file
         places = [x for one in bins for low, high in [one.edges(width)] for x in (low, low, high, high)]
         for heights, shade in (([one.pairs for one in bins], "0.85"), ([one.kept for one in bins], "0.35")):
             axes.fill(places, [y for height in heights for y in (0, height, height, 0)], color=shade, linewidth=0)

@@ -1,4 +1,4 @@
-"""A table as a page of HTML, with its numbers as CSV to take away: what the report shows."""
+"""Make a page of a table for the report, with its numbers as a CSV file to download."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nmt.system.files import UserError, write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--table", required=True, metavar="FILE", help="the table as it is shown, .md or .csv")
-    parser.add_argument("--numbers", required=True, metavar="CSV", help="its numbers, which the page holds as a file")
+    parser.add_argument("--table", required=True, metavar="FILE", help="the table to show, .md or .csv")
+    parser.add_argument("--numbers", required=True, metavar="CSV", help="its numbers, for download from the page")
     parser.add_argument("--output", required=True, metavar="HTML")
 
 

@@ -12,6 +12,11 @@ from nmt.system.files import UserError, atomic, read_lines
 Cell = str | int | float | None
 
 
+def number(value: Cell, decimals: int) -> str:
+    """`value` with `decimals` digits after the point; "" for None."""
+    return "" if value is None else f"{float(value):.{decimals}f}"
+
+
 def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Write a CSV file with a header; None is an empty cell."""
     with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:

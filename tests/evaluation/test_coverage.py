@@ -66,7 +66,7 @@ def test_an_audit_of_another_text(
     audit(tmp_path, first=3, second=second)
     assert main(words) == 1
     said = capsys.readouterr().err.strip().split("\n")[-1]
-    assert f"train.en: has not the {3 + second} lines of the audit; select again" in said
+    assert f"train.en: does not have the {3 + second} lines of the audit; run the selection again" in said
     assert not (tmp_path / "coverage.csv").exists()
 
 

@@ -103,6 +103,14 @@ def test_both_scores(arguments: list[str], tmp_path: Path) -> None:
     assert "tok:13a" in score["all"]["detokenized_signature"]
 
 
+def test_without_a_translation_that_avoids_unknown_words(arguments: list[str], tmp_path: Path) -> None:
+    assert main(arguments) == 0
+    both = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    del arguments[arguments.index("--translation-no-unk") + 1]
+    assert main(arguments) == 0
+    assert json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8")) == {"all": both["all"]}
+
+
 def test_no_sentence_without_unknown_words(arguments: list[str], tmp_path: Path) -> None:
     lines(tmp_path / "source", "x", "x", "x")
     assert main(arguments) == 0

@@ -11,10 +11,10 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS
-from nmt.papers.bahdanau2015.figure3 import read_panels
 from nmt.report.align import alignments
+from nmt.report.panels import read_panels
 from tests.model import oracle
-from tests.model.models import ragged_pairs, save_translator, tiny_model
+from tests.model.models import ragged_pairs, save_trained, tiny_model
 
 SOURCES = ["s2 s3 strange", "s4", "", "s5 s6 s7 s8 s9"]
 TARGETS = ["t2 t3", "", "t4 other", "t5 t6 t7"]
@@ -34,7 +34,7 @@ def test_weights_are_those_of_the_equations(order: str, implementation: str) -> 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_translator(tmp_path / "model", tiny_model(dtype=torch.float32))
+    save_trained(tmp_path / "model", tiny_model(dtype=torch.float32))
     write(tmp_path / "source.txt", *SOURCES)
     write(tmp_path / "target.txt", *TARGETS)
     return tmp_path
@@ -58,7 +58,7 @@ def test_table_and_picture(folder: Path) -> None:
     for panel, source, target in zip(panels, SOURCES, TARGETS, strict=True):
         assert (panel.source, panel.target) == ([*source.split(), "<eos>"], [*target.split(), "<eos>"])
         np.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
-    assert main(["figure3", "--points", str(table), "--outputs", str(again)]) == 0
+    assert main(["bahdanau2015.figure3", "--points", str(table), "--outputs", str(again)]) == 0
     assert picture.read_bytes() == again.read_bytes()
 
 
@@ -74,16 +74,17 @@ def test_one_pair_of_running_text_fills_the_picture(folder: Path) -> None:
 
 
 def test_alignments_of_the_search_again(folder: Path) -> None:
-    """What a translation looked at when it was found is what it looks at when it is given."""
+    """What the model attended to when it found a translation is what it attends to when given that translation."""
     write(folder / "source.txt", *(source for source in SOURCES if source))
     flags = ["--source", str(folder / "source.txt"), "--output", str(folder / "target.txt"), "--tokenized"]
     flags += ["--alignments", str(folder / "alignments.jsonl"), "--device", "cpu", "--beam", "3"]
     assert main(["translate", "--model", str(folder / "model"), *flags]) == 0
     assert step(folder, "--tokenized", "--table", str(folder / "table.csv")) == 0
-    flags = ["--source", str(folder / "source.txt"), "--chosen", "3", "--seed", "1"]
+    flags = ["--source", str(folder / "source.txt"), "--seed", "1"]
+    flags += ["--settings", '{"model": "any", "chosen": 3}']
     flags += ["--shortlists", str(folder / "model/source.tsv"), str(folder / "model/target.tsv")]
     points = ["--alignments", str(folder / "alignments.jsonl"), "--output", str(folder / "points.csv")]
-    assert main(["samples", *flags, *points]) == 0
+    assert main(["bahdanau2015.sample_alignments", *flags, *points]) == 0
     (chosen,), panels = read_panels(str(folder / "points.csv")), read_panels(str(folder / "table.csv"))
     assert panels[2].source == chosen.source
     rows = len(chosen.weights)
@@ -101,7 +102,7 @@ def test_alignments_of_the_search_again(folder: Path) -> None:
         (["--table", "{folder}/out.csv"], lambda folder: write(folder / "target.txt"), "target.txt has 0"),
         (
             ["--table", "{folder}/out.csv"],
-            lambda folder: save_translator(folder / "model", tiny_model(dtype=torch.float32, context="fixed")),
+            lambda folder: save_trained(folder / "model", tiny_model(dtype=torch.float32, attention="fixed")),
             "its context is fixed",
         ),
     ],

@@ -46,7 +46,9 @@ def arguments(tmp_path: Path) -> list[str]:
         (tmp_path / "results" / name).write_text(f"# Of {name}\n\n| a |\n| :- |\n| 1 |\n")
     for name in ("table1", "figure2"):
         (tmp_path / f"{name}.rst").write_text(f"What {name} is, & more.\n")
-    words = ["index", "--experiment", "a<b", "--captions", tmp_path, "--output", tmp_path / "results/index.html"]
+    words = ["index", "--experiment", "a<b", "--output", tmp_path / "results/index.html", "--captions"]
+    words += [tmp_path / f"{name}.rst" for name in ("table1", "figure2", "table1")]
+    words += ["--titles", "Table 1", "Figure 2", "Table 1", "--title", "Ours", "--reference", "Us (2020), *It & all*"]
     words += ["--shown", *(tmp_path / "results" / name for name in ("table1.md", "figure2.svg", "small/table1.md"))]
     words += ["--sets", "big", "small", "--labels", "RNNencdec-50", "RNNsearch-50*"]
     for option, side in (("--sources", "source"), ("--references", "reference")):
@@ -84,7 +86,8 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert 'src="figure2.svg"' in page
     assert 'href="figure2.pdf"' in page
     assert "What figure2 is, &amp; more." in page
-    assert "a&lt;b" in page
+    assert "<h1>Ours: a&lt;b</h1>" in page
+    assert "of Us (2020), <em>It &amp; all</em>, reproduced" in " ".join(page.split())
     assert '<section id="small/table1"><h2>Table 1 of small</h2>' in page
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
@@ -92,7 +95,7 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (lambda one: one | {"source": ["a", "house", "0", "<eos>"]}, "its words are others"),
+        (lambda one: one | {"source": ["a", "house", "0", "<eos>"]}, "its source words differ"),
         (lambda one: one | {"weights": [[1.0]]}, "differ in number"),
         (lambda one: one | {"line": 1000}, "sentence 1001 is out of place"),
         (lambda one: {}, "line 1 is not an alignment"),
@@ -114,6 +117,22 @@ def test_a_file_too_few_is_one_line(arguments: list[str], capsys: pytest.Capture
     arguments.remove(next(word for word in arguments if word.endswith("small.baseline")))
     assert main(arguments) == 1
     assert "--baseline: 1 files for 2 sets; give 2" in capsys.readouterr().err
+
+
+def test_without_a_paper_the_head_is_neutral(arguments: list[str], tmp_path: Path) -> None:
+    place = arguments.index("--title")
+    assert main(arguments[:place] + arguments[place + 4 :]) == 0
+    page = (tmp_path / "results/index.html").read_text()
+    assert "<h1>a&lt;b</h1>\n<p>The tables and figures of the experiment, and below them" in page
+
+
+@pytest.mark.parametrize("option", ["--titles", "--captions"])
+def test_every_file_has_a_title_and_a_caption(
+    arguments: list[str], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments.pop(arguments.index(option) + 1)
+    assert main(arguments) == 1
+    assert f"{option}: give one for each of the 3 files of --shown" in capsys.readouterr().err
 
 
 def test_without_a_baseline_there_is_no_line_for_it(arguments: list[str], tmp_path: Path) -> None:

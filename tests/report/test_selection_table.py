@@ -1,4 +1,4 @@
-"""nmt.report.selection_table and .ratings: the table beside the paper's words, the figure from its points."""
+"""The table of data selection, and the words that a paper states beside it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora.select import AUDIT, DISTRIBUTION
+from nmt.corpora.registry import read_registry
+from nmt.corpora.select import AUDIT
+from nmt.report.selection_table import read_printed
 
 ROOT = Path(__file__).resolve().parents[2]
+PRINTED = ROOT / "nmt/papers/bahdanau2015/printed_words.tsv"
 
 
 def audit(folder: Path, *corpora: str) -> str:
@@ -19,15 +22,16 @@ def audit(folder: Path, *corpora: str) -> str:
     return str(folder / "audit.csv")
 
 
-def table(folder: Path, registry: str, *corpora: str) -> dict[str, dict[str, str]]:
-    words = ["--audit", audit(folder, *corpora), "--registry", str(ROOT / registry)]
-    assert main(["selection_table", *words, "--output", str(folder / "selection.csv")]) == 0
+def table(folder: Path, *corpora: str, printed: bool) -> dict[str, dict[str, str]]:
+    words = ["--audit", audit(folder, *corpora), "--output", str(folder / "selection.csv")]
+    words += ["--printed", str(PRINTED)] if printed else ["--printed"]
+    assert main(["selection_table", *words]) == 0
     with open(folder / "selection.csv", newline="") as file:
         return {row["corpus"]: row for row in csv.DictReader(file)}
 
 
 def test_the_papers_words_stand_beside_ours(tmp_path: Path) -> None:
-    rows = table(tmp_path, "data/corpora.tsv", "europarl-v7", "giga-fren")
+    rows = table(tmp_path, "europarl-v7", "giga-fren", printed=True)
     beside = {name: (row["target_words"], row["paper_words"], row["paper_words_kept"]) for name, row in rows.items()}
     assert beside == {
         "europarl-v7": ("7", "61000000", ""),
@@ -36,36 +40,27 @@ def test_the_papers_words_stand_beside_ours(tmp_path: Path) -> None:
     }
 
 
+def test_the_papers_words_are_those_of_the_registry() -> None:
+    registry = read_registry(ROOT / "data/corpora.tsv")
+    words = {name: str(corpus.words) for name, corpus in registry.items() if corpus.words is not None}
+    assert {name: before for name, (before, _) in read_printed(str(PRINTED)).items() if name != "total"} == words
+
+
 def test_other_corpora_have_nothing_beside_them(tmp_path: Path) -> None:
-    rows = table(tmp_path, "data/open.tsv", "eurlex", "tatoeba")
+    rows = table(tmp_path, "eurlex", "tatoeba", printed=True)
     assert {(row["paper_words"], row["paper_words_kept"]) for row in rows.values()} == {("", "")}
 
 
-def points(folder: Path, *rows: str) -> str:
-    (folder / "ratings.csv").write_text("\n".join([",".join(DISTRIBUTION), *rows]) + "\n")
-    return str(folder / "ratings.csv")
+def test_without_a_file_of_the_papers_words_there_are_no_columns_for_them(tmp_path: Path) -> None:
+    rows = table(tmp_path, "europarl-v7", printed=False)
+    assert list(rows["total"]) == list(AUDIT)
 
 
-ROWS = ["a$b$c,,-10,3,3,0.3", "a$b$c,0.25,0.5,9,4,0.3", "a$b$c,15,,1,0,0.3", "whole,1,1.25,5,5,"]
-
-
-@pytest.mark.parametrize("rows", [ROWS, ROWS[:1], ROWS[-1:]])
-def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> None:
-    drawn = []
-    for _ in range(2):
-        outputs = [str(tmp_path / f"ratings.{ending}") for ending in ("pdf", "svg", "png")]
-        assert main(["ratings", "--points", points(tmp_path, *rows), "--outputs", *outputs]) == 0
-        drawn.append([Path(output).read_bytes() for output in outputs])
-    assert drawn[0] == drawn[1]
-    svg = drawn[0][1].decode()
-    assert svg.count("stroke-dasharray") == (0 if rows == ROWS[-1:] else 1)  # the cut
-
-
-@pytest.mark.parametrize(("rows", "said"), [([], "no points"), (["a,x,1,2,3,"], "row 2"), (["a,1"], "row 2")])
-def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ratings", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "r.png")]) == 1
-    assert said in capsys.readouterr().err
-    assert not (tmp_path / "r.png").exists()
+def test_a_file_that_holds_no_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "words.tsv").write_text("corpus\twords\n")
+    words = ["--audit", audit(tmp_path, "a"), "--output", str(tmp_path / "selection.csv")]
+    assert main(["selection_table", *words, "--printed", str(tmp_path / "words.tsv")]) == 1
+    assert "words.tsv: every line must have the columns corpus, words, words_kept" in capsys.readouterr().err
 
 
 def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> None:

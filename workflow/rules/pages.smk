@@ -1,60 +1,45 @@
-# From tables and figures to the pages that show them: each table as one, for the report, and all together as another.
+# From tables and figures to the pages that show them: a page for each table, for the report, and one for all of them.
+PAGE = on_page(ARTEFACTS.values(), PLACES)
 
-
-# A rule for each table: a caption in the report is of a rule.
-for table, (places, ending, category, _) in SHEETS.items():
+# A rule for each table, because a caption in the report belongs to a rule.
+for table, artefact in ARTEFACTS.items():
+    if artefact.is_figure:
+        continue
 
     rule:
         name:
             f"sheet_{table}"
         input:
-            table=f"<results>/{{place}}{table}.{ending}",
-            numbers=f"<results>/{{place}}{table}.csv",
+            table=f"<results>/{artefact.path()}",
+            numbers=f"<results>/{artefact.path('csv')}",
             style="nmt/report/page.css",
         output:
-            report(
-                f"<data>/sheets/{{place}}{table}.html",
-                caption=f"../report/{table}.rst",
-                category=category,
-                labels=sheet_labels(table),
-            ),
+            report(f"<data>/sheets/{artefact.path('html')}", **artefact.in_report(PLACES)),
         log:
-            f"logs/sheet/<experiment>/{{place}}{table}.log",
+            f"logs/sheet/<experiment>/{artefact.path('log')}",
         benchmark:
-            f"benchmarks/sheet/<experiment>/{{place}}{table}.tsv"
+            f"benchmarks/sheet/<experiment>/{artefact.path('tsv')}"
         localrule: True
         conda:
             "../../environment.yml"
-        threads: 1
         resources:
-            mem_mb=growing(500),
-            runtime=growing(5),
+            **growing(mem_mb=500, runtime=5),
         params:
             code=code("sheet"),
         shell:
             "python -m nmt sheet --table {input.table} --numbers {input.numbers} --output {output} 2> {log}"
 
 
-# Figures are only linked, so that they must be there, but a change of one does not make the page again.
+# The page links to figures, so they must be there, but a change of one does not make the page again.
 rule index:
     input:
-        tables=[path for path in shown() if not path.endswith(".svg")],
-        figures=ancient([path for path in shown() if path.endswith(".svg")]),
-        captions=expand(
-            "workflow/report/{name}.rst", name=[Path(path).stem for path in shown()]
-        ),
-        sources=expand(f"<data>/tokenized/{{set}}.{LANGUAGES[0]}", set=TEST),
-        references=expand(f"<data>/tokenized/{{set}}.{LANGUAGES[1]}", set=TEST),
-        alignments=[
-            f"<data>/translations/{variant}/{name}.alignments.jsonl"
-            for name in TEST
-            for variant in CONFIG.variants
-        ],
-        baseline=[
-            f"<data>/translations/{PHRASE_BASED}/{name}.txt"
-            for name in TEST
-            if PHRASE_BASED in SYSTEMS
-        ],
+        tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
+        figures=ancient([f"<results>/{file}" for one, file in PAGE if one.is_figure]),
+        captions=[one.caption for one, _ in PAGE],
+        sources=expand(SOURCE, set=TEST),
+        references=expand(REFERENCE, set=TEST),
+        alignments=expand("<data>/translations/{variant}/{set}.alignments.jsonl", set=TEST, variant=EXPERIMENT.variants),
+        baseline=expand(TRANSLATION, variant=PHRASE_BASED, set=TEST if PHRASE_BASED in SYSTEMS else []),
         parts=["nmt/report/page.css", "nmt/report/index.js"],
     output:
         page="<results>/index.html",
@@ -66,20 +51,19 @@ rule index:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        **growing(mem_mb=2000, runtime=30),
     params:
-        experiment=CONFIG.experiment,
-        shown=shown(),
+        experiment=EXPERIMENT.name,
+        head=papers.page_head(EXPERIMENT),
+        shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
+        titles=[one.title for one, _ in PAGE],
         sets=TEST,
-        labels=labels(CONFIG.variants),
-        baseline=(
-            f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else ""
-        ),
+        labels=labels(EXPERIMENT.variants),
+        baseline=(f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else ""),
         code=code("index"),
     shell:
-        "python -m nmt index --experiment {params.experiment} --shown {params.shown} --captions workflow/report"
-        " --sets {params.sets} --sources {input.sources} --references {input.references}"
-        " --labels {params.labels} --alignments {input.alignments} {params.baseline} {input.baseline} --output {output.page} 2> {log}"
+        "python -m nmt index --experiment {params.experiment} {params.head:q} --shown {params.shown}"
+        " --titles {params.titles:q} --captions {input.captions} --sets {params.sets} --sources {input.sources}"
+        " --references {input.references} --labels {params.labels} --alignments {input.alignments}"
+        " {params.baseline} {input.baseline} --output {output.page} 2> {log}"

@@ -1,6 +1,6 @@
-"""Figure 1: the diagram of the model that generates the t-th target word from a source sentence x_1 ... x_T.
+"""Draw Figure 1: the model as it generates the t-th target word from a source sentence x_1 ... x_T.
 
-Below the bidirectional encoder (Section 3.2), above it the weighted sum of its annotations (Eq. (5)) and the
+At the bottom the bidirectional encoder (Section 3.2), above it the weighted sum of its annotations (Eq. (5)) and the
 decoder (Eq. (4)).
 """
 
@@ -18,7 +18,7 @@ from nmt.report.drawing import add_outputs, save, style
 
 Place = tuple[float, float]
 
-# Columns of the source words (an ellipsis stands before x_T) and heights of the rows.
+# Columns of the source words, with an ellipsis before x_T, and heights of the rows.
 COLUMNS = {"1": 0.0, "2": 1.75, "3": 3.5, "T": 6.3}
 ELLIPSIS = 4.9
 WORDS, BACKWARD, FORWARD, SUM, STATES, OUTPUTS = 0.0, 1.2, 2.1, 4.4, 5.9, 7.3
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def node(axes: Axes, place: Place, label: str, shade: str) -> None:
-    """A state of the network: a square with its symbol."""
+    """A square with a symbol: a state of the network."""
     corner = (place[0] - HALF, place[1] - HALF)
     square = Rectangle(corner, 2 * HALF, 2 * HALF, facecolor=shade, edgecolor="black", linewidth=LINE, zorder=3)
     axes.add_patch(square)
@@ -43,7 +43,7 @@ def node(axes: Axes, place: Place, label: str, shade: str) -> None:
 
 
 def arrow(axes: Axes, start: Place, end: Place, gaps: tuple[float, float] = (0, 0)) -> None:
-    """A straight arrow that keeps the distances `gaps`, in units of the drawing, from its two ends."""
+    """A straight arrow that stays `gaps`, in units of the drawing, away from its two ends."""
     length = math.dist(start, end)
     step = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
     axes.add_patch(
@@ -61,11 +61,12 @@ def arrow(axes: Axes, start: Place, end: Place, gaps: tuple[float, float] = (0, 
 
 
 def dots(axes: Axes, place: Place) -> None:
+    """An ellipsis."""
     axes.text(*place, r"$\cdots$", ha="center", va="center", fontsize=17)
 
 
 def draw_encoder(axes: Axes) -> None:
-    """Words and, upon each other, the forward and the backward state that make an annotation h_j."""
+    """The words and, above each, the backward and forward states that make up its annotation h_j."""
     for name, x in COLUMNS.items():
         node(axes, (x, FORWARD), rf"$\overrightarrow{{h}}_{{{name}}}$", "white")
         node(axes, (x, BACKWARD), rf"$\overleftarrow{{h}}_{{{name}}}$", "white")
@@ -104,7 +105,7 @@ def draw_attention(axes: Axes) -> None:
 
 
 def draw_decoder(axes: Axes) -> None:
-    """The states s_{t-1} and s_t and the words they give."""
+    """The states s_{t-1} and s_t, and the words that they generate."""
     arrow(axes, (CENTRE, SUM + SUM_RADIUS), (CENTRE, STATES - HALF))
     axes.text(CENTRE + 0.15, (SUM + SUM_RADIUS + STATES - HALF) / 2, r"$c_t$", ha="left", va="center", fontsize=15)
     for x, name in ((PREVIOUS, "t-1"), (CENTRE, "t")):

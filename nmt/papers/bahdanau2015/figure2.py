@@ -1,4 +1,4 @@
-"""Figure 2: BLEU of each model by the length of the source sentence, with the number of sentences in each bin below."""
+"""Draw Figure 2: BLEU of each model by the length of the source sentence, above the number of sentences in each bin."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from nmt.evaluation.lengths import COLUMNS
+from nmt.evaluation.bleu_by_length import COLUMNS
 from nmt.report.drawing import add_outputs, literal, save, style
 from nmt.system.files import UserError
 from nmt.system.tables import read_csv
 
-# Line, marker and grey of each model: the three have different periods, so that 60 models differ.
+# Line, marker and grey of each model: three lists of different lengths, so that 60 models look different.
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v")
 GREYS = ("0.0", "0.3", "0.55")
@@ -20,7 +20,7 @@ GREYS = ("0.0", "0.3", "0.55")
 
 @dataclass(frozen=True)
 class Point:
-    """One bin of one model; BLEU in percent, None without sentences."""
+    """One bin of one model, BLEU in percent or None without sentences."""
 
     length_from: int
     length_to: int | None
@@ -29,17 +29,17 @@ class Point:
 
     @property
     def lengths(self) -> str:
-        """The lengths in the bin, as the axis shows them."""
+        """The range of lengths, as the axis shows it."""
         return f">{self.length_from}" if self.length_to is None else f"{self.length_from + 1}–{self.length_to}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--points", required=True, help="CSV of the step lengths")
+    parser.add_argument("--points", required=True, help="CSV of the step bleu_by_length")
     add_outputs(parser)
 
 
 def read_points(path: str) -> dict[str, list[Point]]:
-    """Model -> its bins, in the file's order; every model has the same bins."""
+    """Model -> its bins, in the order of the file; UserError unless all models have the same bins."""
     models: dict[str, list[Point]] = {}
     for number, (model, low, high, sentences, bleu) in enumerate(read_csv(path, COLUMNS), 2):
         try:
@@ -56,7 +56,7 @@ def read_points(path: str) -> dict[str, list[Point]]:
 
 
 def draw(models: dict[str, list[Point]]) -> Figure:
-    """BLEU above, counts below, one shared axis of bins."""
+    """BLEU above, numbers of sentences below, on one axis of bins."""
     figure = Figure(figsize=(6.4, 5.0), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
     for index, (model, points) in enumerate(models.items()):

@@ -1,10 +1,10 @@
-"""The numbers that the paper prints (Tables 1 and 2), to stand beside our own."""
+"""Read the numbers that the paper prints in Tables 1 and 2."""
 
 from __future__ import annotations
 
 from nmt.system.files import UserError, read_lines
 
-# float for numbers, str for names; an empty cell is None.
+# float and int for numbers, str for names; an empty cell is None.
 COLUMNS: dict[str, type] = {
     "all": float,
     "no_unk": float,
@@ -17,15 +17,16 @@ COLUMNS: dict[str, type] = {
 }
 
 Row = dict[str, float | int | str | None]
+Printed = dict[str, Row]
 
 
-def read_paper(path: str) -> dict[str, Row]:
-    """label -> its row of `data/paper.tsv`, with every column of COLUMNS; UserError where the file is not so."""
+def read_printed(path: str) -> Printed:
+    """label -> its row of a file such as `printed.tsv`, with every column of COLUMNS. Raises UserError."""
     lines = [line.split("\t") for line in read_lines(path)]
     header = ["label", *COLUMNS]
     if not lines or lines[0] != header:
         raise UserError(f"{path}: the first line must name the columns {', '.join(header)}, tab-separated")
-    rows: dict[str, Row] = {}
+    rows: Printed = {}
     for number, cells in enumerate(lines[1:], 2):
         if len(cells) != len(header):
             raise UserError(f"{path}: line {number} has {len(cells)} columns, not {len(header)}")
@@ -42,6 +43,6 @@ def read_paper(path: str) -> dict[str, Row]:
     return rows
 
 
-def paper_row(paper: dict[str, Row], label: str) -> Row:
-    """The paper's numbers of `label`; all None for a model that the paper does not have."""
-    return paper.get(label, dict.fromkeys(COLUMNS))
+def printed_row(printed: Printed, label: str) -> Row:
+    """The paper's numbers of `label`; all None for a system that the paper does not have."""
+    return printed.get(label, dict.fromkeys(COLUMNS))

@@ -1,15 +1,88 @@
-"""Bahdanau, Cho and Bengio (2015): what the paper adds to the steps."""
+"""What the house knows of this paper. Standard library only: the workflow imports it at every start."""
 
 from __future__ import annotations
 
-TITLE = "Neural Machine Translation by Jointly Learning to Align and Translate"
-REFERENCE = "Bahdanau, Cho and Bengio (2015)"
+from dataclasses import replace
+
+from nmt.papers.bahdanau2015.settings import Settings
+from nmt.report.artefacts import FIGURE, Artefact, selection, significance
+from nmt.settings.checks import unknown
+from nmt.settings.experiment import PHRASE_BASED, Experiment
+from nmt.system.files import UserError
+
+__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options"]
+
+TITLE = "RNNsearch, reproduced"
+REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"
 STEPS = {
     "table1": "BLEU of every system on a test set",
     "table2": "how each model was trained: updates, time, likelihoods",
     "table3": "long sentences and their translations by two models",
-    "samples": "pick the alignments of four sentences, for Figure 3",
     "figure1": "the diagram of the model",
     "figure2": "draw BLEU by the length of the source sentence",
+    "sample_alignments": "pick the alignments of four sentences, for Figure 3",
     "figure3": "draw the alignments of four sentences",
 }
+FOLDER = "nmt/papers/bahdanau2015"
+
+
+def check(settings: Settings, experiment: Experiment) -> None:
+    """UserError where a table or figure names a variant that is not there or that it cannot show."""
+    table3, figure2, figure3 = settings.table3, settings.figure2, settings.figure3
+    uses = [("table3.models", name) for name in table3.models] if table3 else []
+    uses += [("figure2.leave_out", name) for name in figure2.leave_out] if figure2 else []
+    uses += [("figure3.model", figure3.model)] if figure3 else []
+    for key, name in uses:
+        if name not in experiment.variants:
+            raise unknown(name, experiment.variants, f"config: paper.{key}", "variant")
+    if table3 and len(table3.models) != 2:
+        raise UserError("config: paper.table3.models: expected two variants")
+    if figure2 and not curves(settings, experiment):
+        raise UserError("config: paper.figure2.leave_out: no curve is left; leave out fewer, or set figure2 to null")
+    if figure3 and experiment.variants[figure3.model].architecture.attention == "fixed":
+        raise UserError(
+            f"config: paper.figure3.model: {figure3.model} has no alignments; name a variant with attention"
+        )
+
+
+def curves(settings: Settings, experiment: Experiment) -> list[str]:
+    """The systems of Figure 2, none where it is left out."""
+    if settings.figure2 is None:
+        return []
+    left_out = [*settings.figure2.leave_out, *([] if settings.figure2.phrase_based else [PHRASE_BASED])]
+    return [name for name in experiment.systems if name not in left_out]
+
+
+def phrase_based_options(experiment: Experiment) -> list[str]:
+    """The options by which Table 1 says how the phrase-based system was made, none where it is not run."""
+    made = experiment.phrase_based
+    if made is None or not experiment.runs_phrase_based:
+        return []
+    return ["--phrase-based", made.label, "--settings", made.to_json("pairs", "order", "monolingual")]
+
+
+def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
+    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows it."""
+    printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
+
+    def table(name: str, *endings: str, each_set: bool = False) -> Artefact:
+        title, caption = name.replace("table", "Table "), f"{FOLDER}/captions/{name}.rst"
+        return Artefact(name, title, "Tables", caption, ("csv", "md", *endings), "md", each_set)
+
+    def figure(name: str, *endings: str, each_set: bool = False) -> Artefact:
+        title, caption = name.replace("figure", "Figure "), f"{FOLDER}/captions/{name}.rst"
+        return Artefact(name, title, "Figures", caption, (*endings, *FIGURE), "svg", each_set)
+
+    whole = [
+        replace(table("table1", "tex", each_set=True), printed=printed),
+        *significance(experiment),
+        figure("figure2", "csv", each_set=True),
+        table("table3", each_set=True),
+        figure("figure3", "csv", each_set=True),
+        replace(table("table2"), printed=printed),
+        figure("figure1"),
+    ]
+    if settings.printed:
+        words, caption = f"{FOLDER}/printed_words.tsv", f"{FOLDER}/captions/selection.rst"
+        whole.append(replace(selection(), caption=caption, printed=(words,)))
+    return [one for one in whole if getattr(settings, one.name, True) is not None]

@@ -1,6 +1,6 @@
-"""Table 1: BLEU of every model on the test set, on all sentences and on those without unknown words.
+"""Make Table 1: BLEU of every system on a test set, on all sentences and on those without unknown words.
 
-The paper's numbers stand beside ours. Its phrase-based system is Moses: where that is not run the row quotes the paper.
+With the paper's numbers, its phrase-based system Moses has a row even where it was not run.
 """
 
 from __future__ import annotations
@@ -9,159 +9,175 @@ import argparse
 from typing import Any
 
 from nmt.evaluation.sentences import paired
-from nmt.papers.bahdanau2015.printed import Row, paper_row, read_paper
-from nmt.report.markup import beside, escape_latex, escape_markdown, markdown_table, number, span
+from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
+from nmt.report.markup import beside, escape_latex, escape_markdown, markdown_table, span
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, write_lines
-from nmt.system.tables import Cell, write_csv
+from nmt.system.tables import Cell, number, write_csv
 
-COLUMNS = (
-    "model",
-    "all",
-    "no_unk",
-    "paper_all",
-    "paper_no_unk",
-    "sentences_all",
-    "sentences_no_unk",
-    "signature",
-)
 BASELINE = "Moses"
-PARTS = ("all", "no_unk")
+PARTS = {"all": "All", "no_unk": "No UNK"}
+KEYS = ("bleu", "sentences", "signature", "detokenized_bleu", "detokenized_signature")
+
+Score = dict[str, dict[str, Any]]  # part -> the values of KEYS
+Scores = list[tuple[str, Score]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scores", required=True, nargs="+", help="JSON of the step evaluate, one a model")
-    parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
-    parser.add_argument("--paper", required=True, help="data/paper.tsv")
-    parser.add_argument("--phrase-based", metavar="LABEL", help="which of the models is the phrase-based system (none)")
-    parser.add_argument("--tuning", help="JSON of how that one was tuned")
-    parser.add_argument("--pairs", type=int, default=0, help="it was trained on (0: all selected ones)")
-    parser.add_argument("--order", type=int, help="of its language model")
     parser.add_argument(
-        "--monolingual", nargs="*", default=[], help="corpora of its language model beside the selected text"
+        "--scores", required=True, nargs="+", help="JSON of the step evaluate, one file for each system"
     )
+    parser.add_argument("--labels", required=True, nargs="+", help="names of the systems, in the table's order")
+    parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    parser.add_argument("--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (none)")
+    parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
+    PhraseBased.add_argument(parser)
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
     parser.add_argument("--output-tex", required=True)
 
 
-def read_score(path: str) -> dict[str, dict[str, Any]]:
-    """A file of the step `evaluate`; UserError where a part or a key of it is missing."""
+def read_score(path: str) -> Score:
+    """A file of the step `evaluate`; UserError where a key is missing in one of its parts."""
     score = read_json(path)
     for part in PARTS:
-        for key in ("bleu", "sentences", "signature", "detokenized_bleu", "detokenized_signature"):
+        if part == "no_unk" and isinstance(score, dict) and part not in score:
+            continue
+        for key in KEYS:
             if not isinstance(score, dict) or not isinstance(score.get(part), dict) or key not in score[part]:
                 raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
-    return score
+    return dict(score)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    paper = read_paper(arguments.paper)
+    printed = read_printed(arguments.printed) if arguments.printed else None
     scores = [(label, read_score(path)) for label, path in paired(arguments.labels, "--scores", arguments.scores)]
     signatures = {score["all"]["signature"] for _, score in scores}
     if len(signatures) > 1:
         raise UserError(f"--scores: made in different ways ({', '.join(sorted(signatures))}); make all again")
-    write_csv(arguments.output_csv, COLUMNS, csv_rows(scores, paper))
-    write_lines(arguments.output_md, markdown(scores, paper, phrase_based_note(arguments)))
-    write_lines(arguments.output_tex, latex(scores, paper))
+    if len({tuple(score) for _, score in scores}) > 1:
+        raise UserError("--scores: only some of them have a score without unknown words; make all again")
+    note = phrase_based_note(arguments, len(scores[0][1]))
+    write_csv(arguments.output_csv, *csv_table(scores, printed))
+    write_lines(arguments.output_md, markdown(scores, printed, note))
+    write_lines(arguments.output_tex, latex(scores, printed))
 
 
-def phrase_based_note(arguments: argparse.Namespace) -> str:
-    """How the phrase-based system was made, a sentence or two; "" where none was run."""
+def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
+    """How the phrase-based system was made, in a sentence or two; "" where none was run. Raises UserError."""
     if arguments.phrase_based is None:
         return ""
     if arguments.phrase_based not in arguments.labels:
-        raise UserError(f"--phrase-based: {arguments.phrase_based} is none of --labels")
-    tuning = read_json(arguments.tuning)
+        raise UserError(f"--phrase-based: {arguments.phrase_based} is not among --labels; name one of them")
+    if arguments.tuning is None:
+        raise UserError("--tuning is missing; name the file that the tuning of the phrase-based system left")
+    tuning, settings = read_json(arguments.tuning), arguments.settings
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
         tuned = f"{scores[0]:.2f} BLEU on them before, {scores[kept]:.2f} with the weights used"
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
-    pairs = f"{arguments.pairs:,} of the selected pairs" if arguments.pairs else "all selected pairs"
-    texts = ["the selected text", *arguments.monolingual]
+    pairs = f"{settings.pairs:,} of the selected pairs" if settings.pairs else "all selected pairs"
+    texts = ["the selected text", *settings.monolingual]
     return (
-        f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {arguments.order}-gram "
+        f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "
         f"language model of {escape_markdown(' and '.join(texts))}, tuned on {sentences:,} sentences of the "
-        f"development set ({tuned}). It copies unknown words, and has one translation for both columns."
+        f"development set ({tuned}). It copies unknown words"
+        + (", and has one translation for both columns." if columns > 1 else ".")
     )
 
 
-def with_baseline(scores: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any] | None]]:
-    """The rows of the table: every model, then the baseline, which has no scores of ours."""
-    own = [label for label, _ in scores]
-    return [*scores, *([] if BASELINE in own else [(BASELINE, None)])]
+def with_baseline(scores: Scores, printed: Printed | None) -> list[tuple[str, Score | None]]:
+    """The rows of the table: every system and, beside the paper's numbers, its baseline, which may have no score."""
+    return [*scores, *([(BASELINE, None)] if printed is not None and BASELINE not in dict(scores) else [])]
 
 
-def csv_rows(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) -> list[list[Cell]]:
-    """Rows in the order of COLUMNS, BLEU in percent with two decimals."""
+def csv_table(scores: Scores, printed: Printed | None) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows, BLEU in percent with two decimals."""
+    parts = list(scores[0][1])
+    columns = ["model", *parts, *(f"paper_{part}" for part in parts if printed is not None)]
     rows: list[list[Cell]] = []
-    for label, score in with_baseline(scores):
-        printed = paper_row(paper, label)
+    for label, score in with_baseline(scores, printed):
+        theirs = [] if printed is None else [number(printed_row(printed, label)[part], 2) for part in parts]
         rows.append(
             [
                 label,
-                *(number(score[part]["bleu"], 2) if score else None for part in PARTS),
-                *(number(printed[part], 2) for part in PARTS),
-                *(score[part]["sentences"] if score else None for part in PARTS),
+                *(number(score[part]["bleu"], 2) if score else None for part in parts),
+                *theirs,
+                *(score[part]["sentences"] if score else None for part in parts),
                 score["all"]["signature"] if score else None,
             ]
         )
-    return rows
+    return [*columns, *(f"sentences_{part}" for part in parts), "signature"], rows
 
 
-def markdown(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row], note: str = "") -> list[str]:
-    """The table with the paper's numbers in brackets, and below it how the numbers were made.
+def markdown(scores: Scores, printed: Printed | None, note: str = "") -> list[str]:
+    """The table, the paper's numbers in brackets, and below it how the numbers were made.
 
     `note` says how the phrase-based system was made.
     """
-    rows = []
-    for label, score in with_baseline(scores):
-        printed = paper_row(paper, label)
-        bleu, running = (
-            [number(score[part][key], 2) if score else "" for part in PARTS] for key in ("bleu", "detokenized_bleu")
-        )
-        pairs = [beside(ours, number(printed[part], 2)) for ours, part in zip(bleu, PARTS, strict=True)]
-        rows.append([escape_markdown(label), *pairs, *running])
     first = scores[0][1]
-    sentences, known = (span(score[part]["sentences"] for _, score in scores) for part in PARTS)
+    rows = []
+    for label, score in with_baseline(scores, printed):
+        theirs = printed_row(printed or {}, label)
+        bleu, running = (
+            [number(score[part][key], 2) if score else "" for part in first] for key in ("bleu", "detokenized_bleu")
+        )
+        pairs = [beside(ours, number(theirs[part], 2)) for ours, part in zip(bleu, first, strict=True)]
+        rows.append([escape_markdown(label), *pairs, *running])
+    titles = [PARTS[part] for part in first]
+    one = len(titles) == 1
+    tokenized = "All is" if one else "All and No UNK are"
+    running_text = "column compares" if one else "columns compare"
+    sentences = {part: span(score[part]["sentences"] for _, score in scores) for part in first}
     return [
         "# Table 1: BLEU on the test set",
         "",
-        *markdown_table(["Model", "All", "No UNK", "All, detokenized", "No UNK, detokenized"], rows),
+        *markdown_table(["Model", *titles, *(f"{title}, detokenized" for title in titles)], rows),
         "",
-        "In brackets: what the paper prints for its models on newstest2014."
+        *([] if printed is None else [brackets(scores), ""]),
+        *([note, ""] if note else []),
+        f"All: the {sentences['all']} sentences of the set."
         + (
-            ""
-            if BASELINE in dict(scores)
-            else " Moses, its phrase-based system, was not run: the row quotes the paper."
+            f" No UNK: the {sentences['no_unk']} sentences without an unknown word in source or reference, translated "
+            "with UNK forbidden; the shortlists decide which words are known."
+            if "no_unk" in first
+            else ""
         ),
         "",
-        *([note, ""] if note else []),
-        f"All: the {sentences} sentences of the set. No UNK: the {known} sentences without an unknown word in "
-        "source or reference, translated with UNK forbidden; the shortlists decide which words are known.",
-        "",
-        f"All and No UNK are corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
-        f"The detokenized columns compare running text: `{first['all']['detokenized_signature']}`. "
+        f"{tokenized} corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
+        f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`. "
         "Table 2 says how each model was trained.",
     ]
 
 
-def latex(scores: list[tuple[str, dict[str, Any]]], paper: dict[str, Row]) -> list[str]:
+def brackets(scores: Scores) -> str:
+    """What the numbers in brackets are."""
+    said = "In brackets: what the paper prints for its models on newstest2014."
+    if BASELINE not in dict(scores):
+        said += f" {BASELINE}, its phrase-based system, was not run: the row quotes the paper."
+    return said
+
+
+def latex(scores: Scores, printed: Printed | None) -> list[str]:
     r"""A `tabular` that needs no package, to be read with \input."""
+    parts = list(scores[0][1])
     rows = []
-    for label, score in with_baseline(scores):
-        printed = paper_row(paper, label)
-        ours = [number(score[part]["bleu"], 2) if score else "" for part in PARTS]
-        cells = [cell for own, part in zip(ours, PARTS, strict=True) for cell in (own, number(printed[part], 2))]
+    for label, score in with_baseline(scores, printed):
+        cells = []
+        for part in parts:
+            cells.append(number(score[part]["bleu"], 2) if score else "")
+            if printed is not None:
+                cells.append(number(printed_row(printed, label)[part], 2))
         rows.append(" & ".join([escape_latex(label), *(cell or "--" for cell in cells)]) + r" \\")
-    return [
-        r"\begin{tabular}{lrrrr}",
-        r"\hline",
-        r" & \multicolumn{2}{c}{All} & \multicolumn{2}{c}{No UNK} \\",
-        r"Model & ours & paper & ours & paper \\",
-        r"\hline",
-        *rows,
-        r"\hline",
-        r"\end{tabular}",
-    ]
+    titles = [PARTS[part] for part in parts]
+    if printed is None:
+        head = [" & ".join(["Model", *titles]) + r" \\"]
+    else:
+        head = [
+            " & " + " & ".join(rf"\multicolumn{{2}}{{c}}{{{title}}}" for title in titles) + r" \\",
+            " & ".join(["Model", *["ours", "paper"] * len(parts)]) + r" \\",
+        ]
+    columns = len(parts) * (1 if printed is None else 2)
+    return [rf"\begin{{tabular}}{{l{'r' * columns}}}", r"\hline", *head, r"\hline", *rows, r"\hline", r"\end{tabular}"]

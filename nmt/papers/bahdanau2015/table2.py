@@ -1,6 +1,6 @@
-"""Table 2: how each model was trained: updates, epochs, hours, device and negative log-likelihoods.
+"""Make Table 2: how each model was trained: updates, epochs, hours, device and negative log-likelihoods.
 
-The NLL is a mean over sentences, in nats; the paper's numbers stand beside ours.
+The NLL is a mean over sentences, in nats.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import argparse
 from typing import Any
 
 from nmt.evaluation.sentences import paired
-from nmt.papers.bahdanau2015.printed import Row, paper_row, read_paper
-from nmt.report.markup import beside, escape_markdown, markdown_table, number, span
+from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
+from nmt.report.markup import beside, escape_markdown, markdown_table, span
 from nmt.system.files import UserError, read_json, write_lines
-from nmt.system.tables import Cell, write_csv
+from nmt.system.tables import Cell, number, write_csv
 
 # The paper's columns: title, decimals that the paper prints, decimals of ours in the CSV; None for text.
 STATISTICS: dict[str, tuple[str, int | None, int | None]] = {
@@ -24,19 +24,16 @@ STATISTICS: dict[str, tuple[str, int | None, int | None]] = {
     "development_nll": ("Dev. NLL", 1, 2),
 }
 MADE = ("precision", "parameters", "seed", "settings_digest")
-COLUMNS = (
-    "model",
-    *(column for name in STATISTICS for column in (name, f"paper_{name}")),
-    *MADE,
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--summaries", required=True, nargs="+", help="JSON of the step train, one a model")
-    parser.add_argument("--train-nll", required=True, nargs="+", help="JSON of the step nll on training text")
+    parser.add_argument("--summaries", required=True, nargs="+", help="JSON of the step train, one file for each model")
+    parser.add_argument(
+        "--train-nll", required=True, nargs="+", help="JSON of the step nll on training text, one file for each"
+    )
     parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
-    parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
-    parser.add_argument("--paper", required=True, help="data/paper.tsv")
+    parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
+    parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
 
@@ -60,7 +57,7 @@ def _read(path: str, keys: tuple[str, ...], step: str) -> dict[str, Any]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    paper = read_paper(arguments.paper)
+    printed = read_printed(arguments.printed) if arguments.printed else None
     train = dict(paired(arguments.labels, "--train-nll", arguments.train_nll))
     development = dict(paired(arguments.labels, "--development-nll", arguments.development_nll))
     models: dict[str, dict[str, Any]] = {}
@@ -70,12 +67,12 @@ def run(arguments: argparse.Namespace) -> None:
         for name, value in nll.items():
             samples[name].append(value["sentences"])
         models[label] = {**read_summary(path), **{name: value["nll"] for name, value in nll.items()}}
-    write_csv(arguments.output_csv, COLUMNS, csv_rows(models, paper))
-    write_lines(arguments.output_md, markdown(models, paper, samples))
+    write_csv(arguments.output_csv, *csv_table(models, printed))
+    write_lines(arguments.output_md, markdown(models, printed, samples))
 
 
 def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
-    """Text for a statistic; "" for one that is not there."""
+    """The text of a statistic; "" for None."""
     if value is None:
         return ""
     if decimals is None:
@@ -83,29 +80,34 @@ def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
     return f"{value:,}" if thousands else number(value, decimals)
 
 
-def csv_rows(models: dict[str, dict[str, Any]], paper: dict[str, Row]) -> list[list[Cell]]:
-    """Rows in the order of COLUMNS: updates, passes, hours, nats a sentence."""
+def csv_table(models: dict[str, dict[str, Any]], printed: Printed | None) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows: updates, passes over the text, hours, nats for each sentence."""
+    columns = ["model"]
+    for name in STATISTICS:
+        columns += [name] if printed is None else [name, f"paper_{name}"]
     rows: list[list[Cell]] = []
     for label, model in models.items():
         row: list[Cell] = [label]
-        for name, (_, printed, kept) in STATISTICS.items():
-            row += [_cell(model[name], kept), _cell(paper_row(paper, label)[name], printed)]
+        for name, (_, decimals, kept) in STATISTICS.items():
+            row.append(_cell(model[name], kept))
+            if printed is not None:
+                row.append(_cell(printed_row(printed, label)[name], decimals))
         rows.append([*row, *(model[name] for name in MADE)])
-    return rows
+    return [*columns, *MADE], rows
 
 
-def markdown(models: dict[str, dict[str, Any]], paper: dict[str, Row], samples: dict[str, list[int]]) -> list[str]:
-    """The table with the paper's numbers in brackets, how each model was made, and what the columns mean."""
+def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples: dict[str, list[int]]) -> list[str]:
+    """The table, the paper's numbers in brackets, then how each model was made and what the columns mean."""
 
     def both(label: str, name: str) -> str:
-        _, printed, kept = STATISTICS[name]
+        _, decimals, kept = STATISTICS[name]
         thousands = name == "updates"
-        ours, theirs = models[label][name], paper_row(paper, label)[name]
-        # A short run would be 0 in the paper's decimals.
-        decimals = 1 if name == "hours" and ours >= 1 else kept
+        ours, theirs = models[label][name], printed_row(printed or {}, label)[name]
+        # The paper prints whole hours, in which a short run would be 0.
+        own = 1 if name == "hours" and ours >= 1 else kept
         return beside(
-            escape_markdown(_cell(ours, decimals, thousands=thousands)),
-            escape_markdown(_cell(theirs, printed, thousands=thousands)),
+            escape_markdown(_cell(ours, own, thousands=thousands)),
+            escape_markdown(_cell(theirs, decimals, thousands=thousands)),
         )
 
     statistics = [[escape_markdown(label), *(both(label, name) for name in STATISTICS)] for label in models]
@@ -124,7 +126,8 @@ def markdown(models: dict[str, dict[str, Any]], paper: dict[str, Row], samples: 
         "",
         *markdown_table(["Model", *(title for title, _, _ in STATISTICS.values())], statistics),
         "",
-        "In brackets: what the paper prints. An update is one minibatch, an epoch one pass over the training "
+        ("" if printed is None else "In brackets: what the paper prints. ")
+        + "An update is one minibatch, an epoch one pass over the training "
         "text, hours are those spent in training. NLL is the mean negative log-likelihood of a sentence in nats, on "
         f"{span(samples['train_nll'])} training sentences and on {span(samples['development_nll'])} of the "
         "development set, whose lengths differ.",

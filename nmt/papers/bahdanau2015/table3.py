@@ -1,7 +1,7 @@
-"""Table 3: long source sentences, their references and the translations of two models, as in Appendix C.
+"""Make Table 3: long source sentences, their references and the translations of two models, as in Appendix C.
 
-On newstest2014 the three sentences that the paper prints come first; the others are drawn with the seed from the
-sentences of at least so many words.
+On newstest2014 the three sentences that the paper prints come first. The others are drawn at random from the long
+sentences.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
+from nmt.papers.bahdanau2015.settings import Table3
 from nmt.report.markup import escape_markdown
-from nmt.system.files import UserError, warn, write_lines
+from nmt.system.files import warn, write_lines
 from nmt.system.tables import write_csv
 
-# set -> the paper's sentences in the order of Appendix C: the number of the line, counted from 1, and the digest that
-# `fingerprint` gives for it, so that another text under the set's name is noticed.
+# set -> the paper's sentences in the order of Appendix C: the line, counted from 1, and its `fingerprint`, which shows
+# whether the text is the paper's.
 PAPER_SENTENCES = {
     "newstest2014": ((939, "17636a83285e"), (120, "4f7afb157175"), (2443, "f39ec7308117")),
 }
@@ -29,36 +30,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="tokenized source sentences")
     parser.add_argument("--raw-source", required=True, help="the same sentences, not tokenized")
     parser.add_argument("--reference", required=True, help="reference translations")
-    parser.add_argument("--translations", required=True, nargs="+", help="one file a model")
-    parser.add_argument("--labels", required=True, nargs="+", help="the models' names, in the table's order")
-    parser.add_argument("--set", required=True, help="the name of the set, as in newstest2014")
-    parser.add_argument("--language", default="fr", help="the target language (fr)")
-    parser.add_argument("--sentences", required=True, type=int, help="how many to show")
-    parser.add_argument("--minimum-words", required=True, type=int, help="of the tokenized source")
+    parser.add_argument("--translations", required=True, nargs="+", help="one file for each model")
+    parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
+    parser.add_argument("--set", required=True, help="name of the test set, such as newstest2014")
+    parser.add_argument("--language", required=True, help="the target language, such as fr")
+    Table3.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
 
 
 def fingerprint(line: str) -> str:
-    """A digest of the letters of `line`, whatever its quotation marks, spaces and case."""
+    """A digest of the letters of `line`, which ignores quotation marks, spaces and case."""
     letters = "".join(character for character in line.lower() if character.isalpha())
     return hashlib.sha256(letters.encode()).hexdigest()[:12]
 
 
 def paper_sentences(name: str, raw_sources: Sequence[str]) -> list[int]:
-    """Indices in `raw_sources` of the sentences that the paper prints; none for a set that it does not have."""
+    """Indices in `raw_sources` of the sentences that the paper prints; none for a set that it does not use."""
     found = []
     for line, digest in PAPER_SENTENCES.get(name, ()):
         if line <= len(raw_sources) and fingerprint(raw_sources[line - 1]) == digest:
             found.append(line - 1)
         else:
-            warn(f"line {line} of {name} is not the paper's sentence; Table 3 goes without it")
+            warn(f"line {line} of {name} is not the paper's sentence; Table 3 leaves it out")
     return found
 
 
 def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: int, seed: int) -> list[int]:
-    """`first`, then indices of other sentences of at least `minimum` words drawn with `seed`: `count` in all."""
+    """`count` indices: `first`, then some of other sentences of at least `minimum` words, drawn with `seed`."""
     candidates = [
         index for index, line in enumerate(sources) if len(split_words(line)) >= minimum and index not in first
     ]
@@ -67,18 +67,17 @@ def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: in
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.sentences < 1:
-        raise UserError(f"--sentences: {arguments.sentences} is not a number of sentences; give 1 or more")
+    settings = arguments.settings
     models = paired(arguments.labels, "--translations", arguments.translations)
     source, raw_source, reference, *translations = read_parallel(
         arguments.source, arguments.raw_source, arguments.reference, *(path for _, path in models)
     )
     first = paper_sentences(arguments.set, raw_source)
-    chosen = choose(source, first, arguments.minimum_words, arguments.sentences, arguments.seed)
-    if len(chosen) < arguments.sentences:
+    chosen = choose(source, first, settings.minimum_words, settings.sentences, arguments.seed)
+    if len(chosen) < settings.sentences:
         warn(
-            f"{arguments.source}: {len(chosen)} sentences of {arguments.minimum_words} words or more, "
-            f"{arguments.sentences} were asked for; Table 3 is shorter"
+            f"{arguments.source}: {len(chosen)} sentences of {settings.minimum_words} words or more, "
+            f"not {settings.sentences}; Table 3 is shorter"
         )
     detokenize = detokenizer(arguments.language)
     columns = ["line", "kind", "source", "reference", *arguments.labels]
@@ -96,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def markdown(rows: list[list[str]], arguments: argparse.Namespace) -> list[str]:
-    """One small table a sentence, with the set's line number as its title."""
+    """A small table for each sentence, under the number of its line in the test set."""
     lines = ["# Table 3: translations of long sentences", ""]
     for line, kind, *texts in rows:
         title = "printed in the paper" if kind == "paper" else "drawn"
@@ -111,6 +110,6 @@ def markdown(rows: list[list[str]], arguments: argparse.Namespace) -> list[str]:
         ]
     return [
         *lines,
-        f"Source sentences of {arguments.minimum_words} words or more; those not printed in the paper are drawn with "
-        f"the seed {arguments.seed}. References and translations are detokenized.",
+        f"Source sentences of {arguments.settings.minimum_words} words or more; those not printed in the paper are "
+        f"drawn with the seed {arguments.seed}. References and translations are detokenized.",
     ]

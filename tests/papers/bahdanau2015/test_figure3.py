@@ -1,166 +1,18 @@
-"""Figure 3: which alignments are picked, the CSV between, and the matrices that are drawn."""
+"""Figure 3: the matrices that are drawn, the same bytes each time, and points that do not make a matrix."""
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015.figure3 import draw, read_panels
-from nmt.papers.bahdanau2015.samples import Alignment, disorder, pick
 from nmt.report.drawing import style
+from nmt.report.heatmap import draw
+from nmt.report.panels import COLUMNS, read_panels
 
-WORDS = "abcdefghijklmnopqrst"
-HEADER = "panel,row,column,target_word,source_word,weight\n"
-
-
-def alignment(line: int, order: list[int], target: list[str] | None = None) -> Alignment:
-    """Word i of the translation looks at source word order[i] alone."""
-    columns = len(order)
-    weights = [[float(column == place) for column in range(columns)] for place in order]
-    source = [*WORDS[: columns - 1], "<eos>"]
-    return Alignment(line, source, target or source, weights)
-
-
-def record(made: Alignment) -> dict[str, Any]:
-    return {"line": made.line, "source": made.source, "target": made.target, "weights": made.weights}
-
-
-def test_disorder() -> None:
-    assert disorder(alignment(0, [0, 1, 2, 3])) == 0
-    assert disorder(alignment(0, [0, 0, 2, 3])) == 0
-    assert disorder(alignment(0, [1, 0, 2, 3])) == pytest.approx(2 / 3)
-    assert disorder(alignment(0, [2, 1, 0, 3])) == pytest.approx(4 / 3)
-
-
-def test_auto_takes_the_least_monotone_first() -> None:
-    straight = [alignment(line, [0, 1, 2, 3]) for line in range(9)]
-    crossed = alignment(9, [2, 1, 0, 3])
-    picked = pick([*straight, crossed], None, seed=1)
-    assert picked[0].line == 9
-    assert len({found.line for found in picked}) == 4
-
-
-def test_the_chosen_is_not_drawn_again() -> None:
-    candidates = [alignment(line, [0, 1]) for line in range(4)]
-    for seed in range(20):
-        picked = pick(candidates, candidates[2], seed)
-        assert picked[0].line == 2
-        assert sorted(found.line for found in picked) == [0, 1, 2, 3]
-    many = [alignment(line, [0, 1]) for line in range(50)]
-    assert pick(many, many[0], 1) == pick(many, many[0], 1)
-    assert pick(many, many[0], 1) != pick(many, many[0], 2)
-
-
-@pytest.fixture
-def arguments(tmp_path: Path) -> list[str]:
-    """Lines of 9, 10, 20, 21 and 10 words; the fifth holds a word beyond the shortlist, the sixth's translation UNK."""
-    lengths = [9, 10, 20, 21, 10, 10]
-    sources = [" ".join((WORDS * 2)[:length]) for length in lengths]
-    sources[4] = sources[4].replace("a", "unknown")
-    alignments = []
-    for line, text in enumerate(sources):
-        words = [*text.split(), "<eos>"]
-        target = ["UNK" if line == 5 and word == "a" else word for word in words]
-        weights = np.eye(len(words)).tolist()
-        alignments.append({"line": line, "source": words, "target": target, "weights": weights})
-    (tmp_path / "source").write_text("".join(text + "\n" for text in sources), encoding="utf-8")
-    write(tmp_path, alignments)
-    shortlist = "<eos>\t1\n<unk>\t1\n" + "".join(f"{word}\t1\n" for word in WORDS)
-    (tmp_path / "shortlist").write_text(shortlist, encoding="utf-8")
-    return [
-        *("samples", "--alignments", str(tmp_path / "alignments"), "--source", str(tmp_path / "source")),
-        *("--shortlists", str(tmp_path / "shortlist"), str(tmp_path / "shortlist"), "--seed", "1"),
-        *("--chosen", "auto", "--output", str(tmp_path / "points.csv")),
-    ]
-
-
-def write(folder: Path, records: list[Any]) -> None:
-    text = "".join(json.dumps(record) + "\n" for record in records)
-    (folder / "alignments").write_text(text, encoding="utf-8")
-
-
-def shapes(path: Path) -> dict[str, tuple[int, int]]:
-    return {panel.letter: panel.weights.shape for panel in read_panels(str(path))}
-
-
-def test_only_sentences_of_10_to_20_known_words(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 0
-    assert sorted(shapes(tmp_path / "points.csv").values()) == [(11, 11), (21, 21)]
-    assert "2 sentences of 10 to 20 words" in capsys.readouterr().err
-
-
-def test_any_line_may_be_chosen(arguments: list[str], tmp_path: Path) -> None:
-    arguments[arguments.index("auto")] = "4"
-    assert main(arguments) == 0
-    found = shapes(tmp_path / "points.csv")
-    assert found["a"] == (22, 22)
-    assert sorted(found) == ["a", "b", "c"]
-    with (tmp_path / "points.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert ",".join(rows[0]) + "\n" == HEADER
-    assert rows[1] == ["a", "0", "0", "a", "a", "1.000000"]
-    assert rows[22] == ["a", "0", "21", "a", "<eos>", "0.000000"]
-
-
-@pytest.mark.parametrize("chosen", ["0", "7", "-1", "first", "1.0", ""])
-def test_a_line_that_is_not_there(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: str
-) -> None:
-    arguments[arguments.index("--chosen") :] = [f"--chosen={chosen}", "--output", str(tmp_path / "points.csv")]
-    assert main(arguments) == 1
-    assert "give a number from 1 to 6, or auto" in capsys.readouterr().err
-
-
-def test_a_chosen_line_without_alignment(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments[arguments.index("auto")] = "1"
-    write(tmp_path, [])
-    assert main(arguments) == 1
-    assert "no alignment of line 1" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"line": 99}, "no source sentence 100"),
-        ({"line": "x"}, "line 1 is not an alignment"),
-        ({"weights": None}, "take an RNNsearch variant"),
-        ({"weights": [[1.0]]}, "its words and weights differ in number"),
-        ({"source": ["other"] * 9 + ["<eos>"]}, "its words are others"),
-        ({"source": ["a"] * 30}, "line 1 is not an alignment"),
-    ],
-)
-def test_broken_alignments(
-    arguments: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    change: dict[str, Any],
-    message: str,
-) -> None:
-    write(tmp_path, [record(alignment(0, list(range(10)))) | change])
-    assert main(arguments) == 1
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "points.csv").exists()
-
-
-@pytest.mark.parametrize("text", ["{\n", "[]\n", "\n", "{}\n"])
-def test_lines_that_are_no_alignments(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
-) -> None:
-    (tmp_path / "alignments").write_text(text, encoding="utf-8")
-    assert main(arguments) == 1
-    assert "line 1 is not an alignment" in capsys.readouterr().err
+HEADER = ",".join(COLUMNS) + "\n"
 
 
 def points_file(folder: Path, text: str) -> Path:
@@ -189,7 +41,7 @@ def test_same_bytes_and_no_panel(tmp_path: Path, capsys: pytest.CaptureFixture[s
         runs = []
         for run in ("first", "second"):
             outputs = [tmp_path / run / f"figure3.{kind}" for kind in ("pdf", "svg", "png")]
-            assert main(["figure3", "--points", str(path), "--outputs", *map(str, outputs)]) == 0
+            assert main(["bahdanau2015.figure3", "--points", str(path), "--outputs", *map(str, outputs)]) == 0
             runs.append([output.read_bytes() for output in outputs])
         assert runs[0] == runs[1]
     assert "Figure 3 is empty" in capsys.readouterr().err
@@ -201,7 +53,7 @@ def test_same_bytes_and_no_panel(tmp_path: Path, capsys: pytest.CaptureFixture[s
 )
 def test_bad_points(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
     path = points_file(tmp_path, text)
-    assert main(["figure3", "--points", str(path), "--outputs", str(tmp_path / "figure3.png")]) == 1
+    assert main(["bahdanau2015.figure3", "--points", str(path), "--outputs", str(tmp_path / "figure3.png")]) == 1
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -46,16 +47,20 @@ def test_the_lines_of_the_paper() -> None:
     assert [line for line, _ in table3.PAPER_SENTENCES["newstest2014"]] == [939, 120, 2443]
 
 
+def settings(**changed: int) -> str:
+    return json.dumps({"models": ["one", "two"], **changed})
+
+
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     for name in ("source", "raw", "reference", "first", "second"):
         (tmp_path / name).write_text("".join(text + "\n" for text in TEXTS), encoding="utf-8")
     (tmp_path / "first").write_text("l&apos; homme | a *\n" * len(TEXTS), encoding="utf-8")
     return [
-        *("table3", "--source", str(tmp_path / "source"), "--raw-source", str(tmp_path / "raw")),
+        *("bahdanau2015.table3", "--source", str(tmp_path / "source"), "--raw-source", str(tmp_path / "raw")),
         *("--reference", str(tmp_path / "reference"), "--set", "my_set", "--seed", "1"),
         *("--translations", str(tmp_path / "first"), str(tmp_path / "second"), "--labels", "one", "two*"),
-        *("--sentences", "2", "--minimum-words", "30"),
+        *("--language", "fr", "--settings", settings(sentences=2)),
         *("--output-csv", str(tmp_path / "table3.csv"), "--output-md", str(tmp_path / "table3.md")),
     ]
 
@@ -77,7 +82,7 @@ def test_table3_files(arguments: list[str], tmp_path: Path) -> None:
 def test_fewer_sentences_than_asked_for(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments[arguments.index("30")] = "1000"
+    arguments[arguments.index("--settings") + 1] = settings(sentences=2, minimum_words=1000)
     assert main(arguments) == 0
     assert "0 sentences of 1000 words or more" in capsys.readouterr().err
     assert len((tmp_path / "table3.csv").read_text(encoding="utf-8").split("\n")) == 2
@@ -85,7 +90,11 @@ def test_fewer_sentences_than_asked_for(
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [("--sentences", "0", "--sentences: 0"), ("--reference", "missing", "missing: no such file")],
+    [
+        ("--settings", settings(sentences=0), "--settings.sentences: expected a whole number, 1 or more, not 0"),
+        ("--settings", "{}", "--settings.models is missing"),
+        ("--reference", "missing", "missing: no such file"),
+    ],
 )
 def test_bad_input(
     arguments: list[str], capsys: pytest.CaptureFixture[str], name: str, value: str, message: str

@@ -76,10 +76,21 @@ def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:
     assert "– |" in (tmp_path / "out.md").read_text()
 
 
+def test_without_translations_that_avoid_unknown_words(words: list[str], tmp_path: Path) -> None:
+    assert main([*words, "7"]) == 0
+    whole = rows(tmp_path / "out.csv")
+    place = words.index("--translations-no-unk") + 1
+    assert main([*words[:place], *words[place + 3 :], "7"]) == 0
+    assert rows(tmp_path / "out.csv") == [row for row in whole if row["part"] == "all"]
+    page = (tmp_path / "out.md").read_text()
+    assert "(All: 26)" in page
+    assert "No UNK" not in page
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--pair", "good", "other"], "--pair: other is none of --labels"),
+        (["--pair", "good", "other"], "--pair: other is not among --labels"),
         (["--resamples", "0"], "--resamples, --seed"),
     ],
 )

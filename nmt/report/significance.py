@@ -1,24 +1,20 @@
-"""Which differences of Table 1 are more than chance: sacreBLEU's paired bootstrap, on all sentences and on "No UNK".
+"""Test which differences in BLEU are more than chance, by paired bootstrap.
 
-Every row compares a system with a baseline on the same sentences. The p-value is the share of resamples whose
-difference lies as far from the resamples' mean difference as the measured one does from none.
+Each row compares a system with a baseline on the same sentences: on all and, where they were translated with the
+unknown word forbidden, on those without unknown words.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Sequence
-
-from sacrebleu.significance import PairedTest, Result
 
 from nmt.corpora.shortlist import Shortlist
-from nmt.evaluation.bleu import tokenized_metric
+from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.report.markup import escape_markdown, markdown_table, number, span
+from nmt.report.markup import escape_markdown, markdown_table, span
 from nmt.system.files import UserError, write_lines
-from nmt.system.tables import Cell, write_csv
+from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
     *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "p_value"),
@@ -32,30 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="tokenized source sentences")
     parser.add_argument("--reference", required=True, help="tokenized reference translations")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--translations", required=True, nargs="+", help="one file a system, UNK allowed")
-    parser.add_argument("--translations-no-unk", required=True, nargs="+", help="one file a system, UNK forbidden")
-    parser.add_argument("--labels", required=True, nargs="+", help="the systems' names")
+    parser.add_argument("--translations", required=True, nargs="+", help="one file for each system, UNK allowed")
+    parser.add_argument(
+        "--translations-no-unk", nargs="*", default=[], help="one file for each system, UNK forbidden (none)"
+    )
+    parser.add_argument("--labels", required=True, nargs="+", help="names of the systems")
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
     )
-    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (1000)")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
-
-
-def compare(
-    baseline: Sequence[str], systems: Sequence[Sequence[str]], references: Sequence[str], resamples: int, seed: int
-) -> tuple[str, list[tuple[float, float, float]]]:
-    """sacreBLEU's signature, and for each system its BLEU, the baseline's and the p-value."""
-    os.environ["SACREBLEU_SEED"] = str(seed)  # the only way to give it one
-    named = [(str(index), lines) for index, lines in enumerate([baseline, *systems])]
-    test = PairedTest(named, {"BLEU": tokenized_metric()}, [references], "bs", resamples)
-    signatures, scores = test()
-    results = [result for result in scores["BLEU"] if isinstance(result, Result)]
-    found = [(result.score, results[0].score, result.p_value or 1.0) for result in results[1:]]
-    # sacreBLEU gives no difference at all the lowest p
-    return str(signatures["BLEU"]), [(own, other, 1.0 if own == other else chance) for own, other, chance in found]
 
 
 def rows(
@@ -81,7 +65,7 @@ def rows(
 
 
 def markdown(table: list[list[Cell]]) -> list[str]:
-    """The table, its differences marked that are more than chance, and how it was made."""
+    """The table, with significant differences in bold, and how it was made."""
     lines = []
     for row in table:
         part, system, baseline, bleu, other, difference, chance, *_ = (
@@ -93,16 +77,20 @@ def markdown(table: list[list[Cell]]) -> list[str]:
             difference = f"{mark}{float(difference):+.2f}{mark}"
         lines.append([*names, bleu or "–", other or "–", difference or "–", chance or "–"])
     resamples = int(str(table[0][8]))
-    counts = {part: span(int(str(row[7])) for row in table if row[0] == part) for part in PARTS}
+    counts = [
+        f"{title}: {span(int(str(row[7])) for row in table if row[0] == part)}"
+        for part, title in PARTS.items()
+        if any(row[0] == part for row in table)
+    ]
     signatures = [str(row[9]) for row in table if row[9] is not None]
     return [
-        "# Significance of the differences in Table 1",
+        "# Significance of the differences in BLEU",
         "",
         *markdown_table(["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "p"], lines),
         "",
-        f"Paired bootstrap over {resamples} resamples of the sentences (All: {counts['all']}, No UNK: "
-        f"{counts['no_unk']}). Bold: p < {LEVEL}. The least p that they can show is {1 / (resamples + 1):.4f}: "
-        "it means as much or less. " + (f"`{signatures[0]}`" if signatures else ""),
+        f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). Bold: p < {LEVEL}. The "
+        f"least p that they can show is {1 / (resamples + 1):.4f}: it means as much or less. "
+        + (f"`{signatures[0]}`" if signatures else ""),
     ]
 
 
@@ -114,24 +102,23 @@ def run(arguments: argparse.Namespace) -> None:
     pairs = [(system, baseline) for system, baseline in arguments.pair]
     for label in (label for pair in pairs for label in pair):
         if label not in arguments.labels:
-            raise UserError(f"--pair: {label} is none of --labels")
-    systems = paired(arguments.labels, "--translations", arguments.translations)
-    no_unk = paired(arguments.labels, "--translations-no-unk", arguments.translations_no_unk)
+            raise UserError(f"--pair: {label} is not among --labels; name one of them")
+    files = paired(arguments.labels, "--translations", arguments.translations)
+    if arguments.translations_no_unk:
+        files += paired(arguments.labels, "--translations-no-unk", arguments.translations_no_unk)
     source, reference, *translations = read_parallel(
-        arguments.source, arguments.reference, *(path for _, path in [*systems, *no_unk])
+        arguments.source, arguments.reference, *(path for _, path in files)
     )
-    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
-    known = known_lines(source, reference, *shortlists)
-    parts = {
-        "all": (translations[: len(systems)], range(len(source))),
-        "no_unk": (translations[len(systems) :], known),
-    }
+    known = known_lines(source, reference, *(Shortlist.read(path) for path in arguments.shortlists))
+    systems = len(arguments.labels)
+    parts = {"all": (translations[:systems], list(range(len(source)))), "no_unk": (translations[systems:], known)}
     table: list[list[Cell]] = []
-    for part, (files, indices) in parts.items():
-        chosen = {
-            label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, files, strict=True)
-        }
-        wanted = [reference[index] for index in indices]
-        table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
+    for part, (texts, indices) in parts.items():
+        if texts:
+            chosen = {
+                label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
+            }
+            wanted = [reference[index] for index in indices]
+            table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
     write_csv(arguments.output_csv, COLUMNS, table)
     write_lines(arguments.output_md, markdown(table))

@@ -1,7 +1,8 @@
-"""Figure 3's points: the soft-alignments of four sentences, picked by their line or with the seed.
+"""Pick the soft-alignments of four sentences, for Figure 3.
 
-(a) is a chosen sentence, or the seed's pick among the least monotone alignments; (b) to (d) are drawn with the seed
-from the sentences of 10 to 20 source words without an unknown word in source or translation.
+Panel (a) is a chosen sentence or, with `chosen: auto`, one drawn at random from the least monotone alignments. Panels
+(b) to (d) are drawn at random from the sentences of 10 to 20 source words without an unknown word in source or
+translation.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD, Shortlist
+from nmt.papers.bahdanau2015.settings import Figure3
+from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.system.files import UserError, read_lines, warn
-from nmt.system.tables import Cell, write_csv
+from nmt.system.tables import write_csv
 
-COLUMNS = ("panel", "row", "column", "target_word", "source_word", "weight")
-PANELS = "abcd"
-SHORTEST, LONGEST = 10, 20  # source words of the drawn sentences, as in the paper
-LEAST_MONOTONE = 0.1  # the part of the sentences from which (a) is picked
+LETTERS = "abcd"
+SHORTEST, LONGEST = 10, 20  # source words of the panels (b) to (d), as in the paper
+LEAST_MONOTONE = 0.1  # panel (a) is drawn from this share of the sentences
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,15 @@ class Alignment:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alignments", required=True, help="JSON lines of the step translate")
-    parser.add_argument("--source", required=True, help="the tokenized sentences that were translated")
+    parser.add_argument("--source", required=True, help="tokenized sentences that were translated")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--chosen", required=True, metavar="LINE", help="(a): a line from 1, or auto")
+    Figure3.add_argument(parser)
     parser.add_argument("--output", required=True, help="CSV")
 
 
 def read_alignments(path: str, sources: Sequence[str]) -> Iterable[Alignment]:
-    """Each alignment of the file, with the words of `sources`; UserError where it was made from another text."""
+    """The alignments of a file, with the words of `sources`; UserError where they belong to another text."""
     for number, text in enumerate(read_lines(path), 1):
         try:
             yield _alignment(json.loads(text), sources)
@@ -61,7 +65,7 @@ def _alignment(record: dict[str, Any], sources: Sequence[str]) -> Alignment:
     # A source that the decoder cut short is still an alignment of the words that are left.
     source = [*split_words(sources[line])[: len(record["source"]) - 1], EOS_SYMBOL]
     if any(own not in (word, UNK_WORD) for own, word in zip(record["source"], source, strict=True)):
-        raise ValueError("its words are others")
+        raise ValueError("its source words differ")
     target = [str(word) for word in record["target"]]
     weights = [[float(weight) for weight in row] for row in record["weights"]]
     if not target or len(weights) != len(target) or any(len(row) != len(source) for row in weights):
@@ -70,7 +74,7 @@ def _alignment(record: dict[str, Any], sources: Sequence[str]) -> Alignment:
 
 
 def drawable(alignment: Alignment, source_shortlist: Shortlist, target_shortlist: Shortlist) -> bool:
-    """Whether (b) to (d) may show it: 10 to 20 source words, none unknown in source and translation."""
+    """Whether panels (b) to (d) may show it: 10 to 20 source words, no unknown word in source or translation."""
     source, target = ([word for word in words if word != EOS_SYMBOL] for words in (alignment.source, alignment.target))
     return (
         SHORTEST <= len(source) <= LONGEST
@@ -81,8 +85,10 @@ def drawable(alignment: Alignment, source_shortlist: Shortlist, target_shortlist
 
 
 def disorder(alignment: Alignment) -> float:
-    """How far from monotone: the mean distance, in source words, of each output word's strongest source word from
-    where it would be if the same source words were visited in order. 0 where they are."""
+    """How far an alignment is from monotone, in source words; 0 for a monotone one.
+
+    The strongest source words of the target words are compared with the same words in order: the mean distance.
+    """
     strongest = [
         row.index(max(row)) for row, word in zip(alignment.weights, alignment.target, strict=True) if word != EOS_SYMBOL
     ]
@@ -91,7 +97,7 @@ def disorder(alignment: Alignment) -> float:
 
 
 def pick(candidates: Sequence[Alignment], chosen: Alignment | None, seed: int) -> list[Alignment]:
-    """Up to four alignments, `chosen` first; without it one of the least monotone of `candidates` is."""
+    """Up to four alignments: `chosen`, or one of the least monotone of `candidates`, then others of `candidates`."""
     generator = random.Random(seed)
     if chosen is None and candidates:
         least = sorted(candidates, key=lambda candidate: (-disorder(candidate), candidate.line))
@@ -99,13 +105,13 @@ def pick(candidates: Sequence[Alignment], chosen: Alignment | None, seed: int) -
     if chosen is None:
         return []
     others = [candidate for candidate in candidates if candidate.line != chosen.line]
-    return [chosen, *generator.sample(others, min(len(PANELS) - 1, len(others)))]
+    return [chosen, *generator.sample(others, min(len(LETTERS) - 1, len(others)))]
 
 
 def run(arguments: argparse.Namespace) -> None:
     sources = list(read_lines(arguments.source))
     source_shortlist, target_shortlist = (Shortlist.read(path) for path in arguments.shortlists)
-    wanted = chosen_line(arguments.chosen, len(sources))
+    wanted = chosen_line(arguments.settings.chosen, len(sources))
     chosen = None
     candidates = []
     for alignment in read_alignments(arguments.alignments, sources):
@@ -114,28 +120,24 @@ def run(arguments: argparse.Namespace) -> None:
         if drawable(alignment, source_shortlist, target_shortlist):
             candidates.append(alignment)
     if wanted is not None and chosen is None:
-        raise UserError(f"{arguments.alignments}: no alignment of line {wanted + 1}; choose another or auto")
+        raise UserError(f"{arguments.alignments}: no alignment of line {wanted + 1}; choose another line, or auto")
     picked = pick(candidates, chosen, arguments.seed)
-    if len(picked) < len(PANELS):
+    if len(picked) < len(LETTERS):
         warn(
-            f"{arguments.source}: {len(candidates)} sentences of {SHORTEST} to {LONGEST} words are without unknown "
-            f"words; Figure 3 has {len(picked)} of its {len(PANELS)} alignments"
+            f"{arguments.source}: {len(candidates)} sentences of {SHORTEST} to {LONGEST} words have no unknown word; "
+            f"Figure 3 has {len(picked)} of its {len(LETTERS)} alignments"
         )
-    write_csv(arguments.output, COLUMNS, csv_rows(picked))
+    panels = [
+        Panel(letter, alignment.source, alignment.target, np.array(alignment.weights))
+        for letter, alignment in zip(LETTERS, picked, strict=False)
+    ]
+    write_csv(arguments.output, COLUMNS, csv_rows(panels))
 
 
-def chosen_line(value: str, lines: int) -> int | None:
-    """The index of the chosen sentence, None for auto; UserError for what is no line of the source."""
-    if value == "auto":
+def chosen_line(chosen: int | str, lines: int) -> int | None:
+    """The index of the chosen sentence, None for auto; UserError where the source has no such line."""
+    if isinstance(chosen, str):
         return None
-    if not value.isdecimal() or not 1 <= int(value) <= lines:
-        raise UserError(f"--chosen: {value} is no line of the source; give a number from 1 to {lines}, or auto")
-    return int(value) - 1
-
-
-def csv_rows(picked: Sequence[Alignment]) -> Iterable[list[Cell]]:
-    """One row of COLUMNS a weight; rows and columns are counted from 0."""
-    for panel, alignment in zip(PANELS, picked, strict=False):
-        for row, (target_word, weights) in enumerate(zip(alignment.target, alignment.weights, strict=True)):
-            for column, (source_word, weight) in enumerate(zip(alignment.source, weights, strict=True)):
-                yield [panel, row, column, target_word, source_word, f"{weight:.6f}"]
+    if chosen > lines:
+        raise UserError(f"chosen: {chosen} is not a line of the source; give a number from 1 to {lines}, or auto")
+    return chosen - 1

@@ -1,0 +1,85 @@
+"""The settings of the paper's tables and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from nmt.evaluation.bins import Bins
+from nmt.settings.checks import Section, build, either, flag, identifier, integer, names, section
+
+
+@dataclass(frozen=True)
+class Table1(Section):
+    """BLEU of every system; it has no settings."""
+
+
+@dataclass(frozen=True)
+class Table2(Section):
+    """How each model was trained; `train_sample` training pairs stand for the training set."""
+
+    train_sample: Annotated[int, integer(1)] = 10_000
+
+
+@dataclass(frozen=True)
+class Table3(Section):
+    """Translations of `sentences` source sentences of `minimum_words` words or more by two models."""
+
+    models: Annotated[tuple[str, ...], names(2)]
+    sentences: Annotated[int, integer(1)] = 3
+    minimum_words: Annotated[int, integer(1)] = 30
+
+
+@dataclass(frozen=True)
+class Figure1(Section):
+    """The diagram of the model; it has no settings."""
+
+
+@dataclass(frozen=True)
+class Figure2(Bins):
+    """BLEU by length: a curve for every variant but those left out, and one for the phrase-based system if wanted."""
+
+    leave_out: Annotated[tuple[str, ...], names()] = ()
+    phrase_based: Annotated[bool, flag()] = False
+
+
+@dataclass(frozen=True)
+class Figure3(Section):
+    """Alignments of one model; panel (a) shows line `chosen` of the test set, counted from 1, or a drawn one."""
+
+    model: Annotated[str, identifier()]
+    chosen: Annotated[int | str, either("auto", integer(1))] = "auto"
+
+
+PARTS: dict[str, type[Section]] = {
+    "table1": Table1,
+    "table2": Table2,
+    "table3": Table3,
+    "figure1": Figure1,
+    "figure2": Figure2,
+    "figure3": Figure3,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A table or figure that is None is left out; with `printed` the paper's numbers stand beside ours."""
+
+    printed: Annotated[bool, flag()] = False
+    table1: Table1 | None = None
+    table2: Table2 | None = None
+    table3: Table3 | None = None
+    figure1: Figure1 | None = None
+    figure2: Figure2 | None = None
+    figure3: Figure3 | None = None
+
+    @classmethod
+    def build(cls, value: Any, where: str) -> Settings:
+        """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
+        settings = build(cls, value, where, others=PARTS)
+        parts: dict[str, Any] = {
+            name: build(kind, value[name], f"{where}.{name}")
+            for name, kind in PARTS.items()
+            if section(value, where).get(name) is not None
+        }
+        return replace(settings, **parts)

@@ -1,0 +1,128 @@
+"""Artefacts: the tables and figures of an experiment. Targets, report and page follow from one list of them.
+
+A paper's room lists its own; those that every experiment has are here. Standard library only: the workflow imports
+this module at every start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nmt.settings.experiment import PHRASE_BASED, Experiment
+
+CAPTIONS = "nmt/report/captions"
+FIGURE = ("pdf", "svg", "png")
+KINDS = {"Tables": "table", "Figures": "figure"}  # what the report calls a result of a category
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure: NAME.ENDING in the folder of results, once or, with `each_set`, for every test set.
+
+    `name` is also the name of the rule that makes it. `shown` is the ending of the file that the report and the page
+    show, `caption` a file of reStructuredText, and `printed` files of the paper's numbers that stand beside ours; these
+    paths are relative to the repository.
+    """
+
+    name: str
+    title: str
+    category: str
+    caption: str
+    endings: tuple[str, ...]
+    shown: str
+    each_set: bool = False
+    printed: tuple[str, ...] = ()
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether a drawing is shown; a table is shown as a page of its own."""
+        return self.shown in FIGURE
+
+    def path(self, ending: str = "") -> str:
+        """The file that is shown, or the one with another ending; {place} stands for the folder of the test set."""
+        return f"{'{place}' if self.each_set else ''}{self.name}.{ending or self.shown}"
+
+    def places(self, places: Iterable[str]) -> list[str]:
+        """Of the folders of the test sets ("" for the first), those in which it lies."""
+        return list(places) if self.each_set else [""]
+
+    def files(self, places: Iterable[str]) -> list[str]:
+        """All its files, relative to the folder of results; `places` are the folders of the test sets."""
+        return [f"{place}{self.name}.{ending}" for place in self.places(places) for ending in self.endings]
+
+    def in_report(self, places: Mapping[str, str]) -> dict[str, Any]:
+        """The arguments of Snakemake's `report()`, in a rule file; `places` maps folders to names of test sets."""
+
+        def labels(wildcards: Any) -> dict[str, str]:
+            found = {KINDS.get(self.category, "result"): self.title}
+            return found | ({"set": places[wildcards.place]} if self.each_set else {})
+
+        return {"caption": f"../../{self.caption}", "category": self.category, "labels": labels}
+
+
+def _general(name: str, title: str, category: str, *endings: str, each_set: bool = False) -> Artefact:
+    shown = "svg" if "svg" in endings else endings[-1]
+    return Artefact(name, title, category, f"{CAPTIONS}/{name}.rst", endings, shown, each_set)
+
+
+def selection() -> Artefact:
+    """What data selection keeps of each corpus."""
+    return _general("selection", "Data selection", "Corpora", "csv")
+
+
+def compared(experiment: Experiment) -> list[tuple[str, str]]:
+    """System and baseline of each row of the table of significance, by name.
+
+    Every model is compared with the phrase-based system, and every model with attention with those without that were
+    trained on sentences of the same length.
+    """
+    variants = experiment.variants.items()
+    pairs = [(name, PHRASE_BASED) for name, _ in variants if experiment.runs_phrase_based]
+    return pairs + [
+        (name, other)
+        for name, variant in variants
+        for other, baseline in variants
+        if variant.architecture.attention != "fixed"
+        and baseline.architecture.attention == "fixed"
+        and variant.optimization.maximum_length == baseline.optimization.maximum_length
+    ]
+
+
+def significance(experiment: Experiment) -> list[Artefact]:
+    """Which differences in BLEU are more than chance; none where nothing is compared."""
+    found = _general("significance", "Significance", "Tables", "csv", "md", each_set=True)
+    return [found] if compared(experiment) else []
+
+
+def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:
+    """All artefacts by name: the paper's `own`, then the general ones that are not among them."""
+    general = [*significance(experiment), selection()]
+    if experiment.select.scores_pairs:
+        general.append(_general("ratings", "Ratings of data selection", "Corpora", "csv", *FIGURE))
+    general.append(_general("coverage", "Shortlist coverage", "Corpora", "csv"))
+    names = {one.name for one in own}
+    return {one.name: one for one in [*own, *(one for one in general if one.name not in names)]}
+
+
+def on_page(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[tuple[Artefact, str]]:
+    """Each artefact and its file that is shown, in the page's order.
+
+    First come those of the first test set, then those that the experiment has once, then those of the other sets.
+    """
+    artefacts, (first, *others) = list(artefacts), places
+    of_sets = [one for one in artefacts if one.each_set]
+    found = [(one, first) for one in of_sets] + [(one, "") for one in artefacts if not one.each_set]
+    found += [(one, place) for place in others for one in of_sets]
+    return [(one, one.path().replace("{place}", place)) for one, place in found]
+
+
+def targets(artefacts: Iterable[Artefact], places: Collection[str]) -> list[str]:
+    """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index."""
+    files = ["<results>/index.html"]
+    for one in artefacts:
+        files += [f"<results>/{file}" for file in one.files(places)]
+        if not one.is_figure:
+            files += [f"<data>/sheets/{place}{one.name}.html" for place in one.places(places)]
+    return files

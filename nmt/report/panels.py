@@ -1,0 +1,58 @@
+"""Alignments as a CSV file: a panel of a figure for each sentence, a row for each weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.system.files import UserError
+from nmt.system.tables import Cell, read_csv
+
+# One row for each weight; rows and columns of a matrix are counted from 0.
+COLUMNS = ("panel", "row", "column", "target_word", "source_word", "weight")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One alignment: weights (target words, source words), and the letter or number below it."""
+
+    letter: str
+    source: list[str]
+    target: list[str]
+    weights: NDArray[np.floating]
+
+
+def csv_rows(panels: Iterable[Panel]) -> Iterable[list[Cell]]:
+    """The rows of COLUMNS, weights with six decimals."""
+    for panel in panels:
+        for (row, column), weight in np.ndenumerate(panel.weights):
+            yield [panel.letter, row, column, panel.target[row], panel.source[column], f"{weight:.6f}"]
+
+
+def read_panels(path: str) -> list[Panel]:
+    """The alignments of a CSV file of COLUMNS; UserError where a weight is missing or not a number."""
+    cells: dict[str, dict[tuple[int, int], tuple[str, str, float]]] = {}
+    for number, (letter, row, column, target, source, weight) in enumerate(read_csv(path, COLUMNS), 2):
+        try:
+            cells.setdefault(letter, {})[int(row), int(column)] = (target, source, float(weight))
+        except ValueError as error:
+            raise UserError(f"{path}: row {number}: {error}; make the file again") from None
+    panels = []
+    for letter, matrix in cells.items():
+        rows, columns = (1 + max(index[axis] for index in matrix) for axis in (0, 1))
+        if len(matrix) != rows * columns:
+            raise UserError(
+                f"{path}: panel {letter} has {len(matrix)} weights, not {rows * columns}; make the file again"
+            )
+        panels.append(
+            Panel(
+                letter,
+                [matrix[0, column][1] for column in range(columns)],
+                [matrix[row, 0][0] for row in range(rows)],
+                np.array([[matrix[row, column][2] for column in range(columns)] for row in range(rows)]),
+            )
+        )
+    return panels

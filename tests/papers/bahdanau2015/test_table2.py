@@ -1,0 +1,79 @@
+"""Table 2: its columns, the paper's numbers beside ours, and inputs that do not fit."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+
+PRINTED = str(Path(__file__).parents[3] / "nmt/papers/bahdanau2015/printed.tsv")
+
+
+def dump(path: Path, value: object) -> str:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return str(path)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def table2(tmp_path: Path) -> list[str]:
+    summary = {"updates": 1234, "epochs": 0.034, "hours": 0.0312, "device": "cpu_x", "precision": "float32"}
+    summary |= {"parameters": 80438981, "seed": 7, "settings_digest": "ab12", "variant": "any"}
+    files = dump(tmp_path / "summary.json", summary)
+    nll = [dump(tmp_path / f"{name}.json", {"nll": 1.005 + n, "sentences": 9 + n}) for n, name in enumerate("td")]
+    return [
+        *("bahdanau2015.table2", "--labels", "RNNsearch-50", "new", "--printed", PRINTED, "--summaries", files, files),
+        *("--train-nll", nll[0], nll[0], "--development-nll", nll[1], nll[1]),
+        *(f"--output-{kind}={tmp_path / f'table2.{kind}'}" for kind in ("csv", "md")),
+    ]
+
+
+def test_table2(table2: list[str], tmp_path: Path) -> None:
+    assert main(table2) == 0
+    first, second = rows(tmp_path / "table2.csv")
+    assert list(first.items())[:7] == [
+        ("model", "RNNsearch-50"),
+        ("updates", "1234"),
+        ("paper_updates", "288000"),
+        ("epochs", "0.03"),
+        ("paper_epochs", "2.2"),
+        ("hours", "0.031"),
+        ("paper_hours", "111"),
+    ]
+    assert list(first)[7:] == [
+        *("device", "paper_device", "train_nll", "paper_train_nll", "development_nll", "paper_development_nll"),
+        *("precision", "parameters", "seed", "settings_digest"),
+    ]
+    assert (first["paper_train_nll"], first["development_nll"], first["seed"]) == ("40.7", "2.00", "7")
+    assert [value for name, value in second.items() if name.startswith("paper_")] == [""] * 6
+    page = (tmp_path / "table2.md").read_text(encoding="utf-8")
+    assert r"cpu\_x (Quadro K-6000)" in page
+    assert "1,234 (288,000)" in page
+    assert "80,438,981" in page
+
+
+def test_table2_names_the_missing_key(table2: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump(tmp_path / "summary.json", {"updates": 1})
+    assert main(table2) == 1
+    assert "summary.json: no epochs in it" in capsys.readouterr().err
+
+
+def test_table2_without_the_papers_numbers(table2: list[str], tmp_path: Path) -> None:
+    place = table2.index("--printed")
+    assert main([*table2[: place + 1], *table2[place + 2 :]]) == 0
+    first, _ = rows(tmp_path / "table2.csv")
+    assert list(first) == [
+        *("model", "updates", "epochs", "hours", "device", "train_nll", "development_nll"),
+        *("precision", "parameters", "seed", "settings_digest"),
+    ]
+    page = (tmp_path / "table2.md").read_text(encoding="utf-8")
+    assert "paper" not in page
+    assert "288,000" not in page

@@ -1,0 +1,92 @@
+"""A paper is a folder: its name and its artefacts are found without an edit elsewhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt import papers
+from nmt.system.files import UserError
+from tests.papers.experiment import experiment
+
+ROOT = Path(__file__).parents[2]
+ROOM = '''\
+"""A paper of one table."""
+
+from nmt.papers.second2020.settings import Settings
+from nmt.report.artefacts import Artefact
+
+TITLE, REFERENCE, STEPS = "Second", "Somebody (2020)", {"longest": "the longest translation"}
+
+
+def check(settings, experiment):
+    """Nothing can be wrong."""
+
+
+def artefacts(settings, experiment):
+    """The table."""
+    return [Artefact("longest", "Longest", "Tables", "nmt/papers/second2020/longest.rst", ("csv",), "csv", True)]
+'''
+SETTINGS = '''\
+"""The settings of the second paper."""
+
+from dataclasses import dataclass
+
+from nmt.settings.checks import build
+
+
+@dataclass(frozen=True)
+class Settings:
+    @classmethod
+    def build(cls, value, where):
+        return build(cls, value, where)
+'''
+ASK = """\
+import json
+from nmt import papers
+from nmt.report.artefacts import collect, targets
+from tests.papers.experiment import experiment
+
+second = experiment(paper={"name": "second2020"}, select={"rule": "all"})
+found = collect(second, papers.artefacts(second))
+print(json.dumps([papers.rooms(), papers.page_head(second), targets(found.values(), ["", "e/"])]))
+"""
+
+
+def test_the_papers() -> None:
+    assert "bahdanau2015" in papers.rooms()
+    assert papers.room("bahdanau2015").STEPS["table1"]
+    assert papers.page_head(experiment()) == []
+    assert papers.settings(experiment()) is None
+
+
+def test_a_paper_that_is_not_there_is_one_line() -> None:
+    with pytest.raises(
+        UserError, match=r"config: paper\.name: unknown paper bahdanau2016; the nearest is bahdanau2015"
+    ):
+        papers.settings(experiment(paper={"name": "bahdanau2016"}))
+
+
+def test_a_second_paper_needs_no_edit_outside_its_folder(tmp_path: Path) -> None:
+    for folder in ("nmt", "tests/papers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / "tests/__init__.py").touch()
+    second = tmp_path / "nmt/papers/second2020"
+    second.mkdir()
+    for name, text in {"__init__": '"""Somebody (2020)."""\n', "room": ROOM, "settings": SETTINGS}.items():
+        (second / f"{name}.py").write_text(text)
+    said = subprocess.run([sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True)
+    rooms, head, targets = json.loads(said.stdout)
+    assert rooms == sorted([*papers.rooms(), "second2020"])
+    assert head == ["--title", "Second", "--reference", "Somebody (2020)"]
+    assert {target for target in targets if "longest" in target} == {
+        *("<results>/longest.csv", "<results>/e/longest.csv"),
+        *("<data>/sheets/longest.html", "<data>/sheets/e/longest.html"),
+    }
+    assert "<results>/coverage.csv" in targets
+    assert not [target for target in targets if "table1" in target or "ratings" in target]

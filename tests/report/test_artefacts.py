@@ -1,0 +1,74 @@
+"""Targets, report and page follow from the artefacts of an experiment."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from nmt.report.artefacts import FIGURE, Artefact, collect, compared, on_page, selection, targets
+from tests.papers.experiment import experiment
+
+TABLE = Artefact("scores", "Scores", "Tables", "a/scores.rst", ("csv", "md"), "md", each_set=True)
+DRAWING = Artefact("drawing", "Drawing", "Figures", "a/drawing.rst", FIGURE, "svg")
+PLACES = {"": "first", "second/": "second"}
+
+
+def names(**settings: Any) -> list[str]:
+    return list(collect(experiment(**settings), []))
+
+
+def test_an_experiment_without_a_paper() -> None:
+    assert names() == ["significance", "selection", "ratings", "coverage"]
+
+
+def test_what_an_experiment_does_not_have_is_left_out() -> None:
+    assert names(variants={"one": {"updates": 1}}, select={"rule": "all"}) == ["selection", "coverage"]
+    assert "significance" in names(variants={"one": {"updates": 1}}, phrase_based={})
+
+
+def test_what_is_compared() -> None:
+    assert compared(experiment()) == [("search", "fixed")]  # `short` is trained on shorter sentences
+    assert compared(experiment(phrase_based={})) == [
+        *((name, "phrase-based") for name in ("fixed", "short", "search")),
+        ("search", "fixed"),
+    ]
+    assert compared(experiment(phrase_based={"system": "moses"})) == [("search", "fixed")]
+
+
+def test_a_papers_own_artefact_replaces_the_general_one() -> None:
+    own = Artefact("selection", "Selection", "Corpora", "a/selection.rst", ("csv",), "csv", printed=("words.tsv",))
+    found = collect(experiment(), [TABLE, own])
+    assert list(found) == ["scores", "selection", "significance", "ratings", "coverage"]
+    assert found["selection"] is own
+    assert collect(experiment(), [])["selection"] == selection()
+
+
+def test_targets_are_files_of_all_sets_and_a_sheet_for_each_table() -> None:
+    assert targets([TABLE, DRAWING], PLACES) == [
+        "<results>/index.html",
+        *("<results>/scores.csv", "<results>/scores.md", "<results>/second/scores.csv", "<results>/second/scores.md"),
+        *("<data>/sheets/scores.html", "<data>/sheets/second/scores.html"),
+        *("<results>/drawing.pdf", "<results>/drawing.svg", "<results>/drawing.png"),
+    ]
+
+
+def test_the_page_shows_the_first_set_then_the_experiment_then_the_other_sets() -> None:
+    assert on_page([DRAWING, TABLE], PLACES) == [
+        (TABLE, "scores.md"),
+        (DRAWING, "drawing.svg"),
+        (TABLE, "second/scores.md"),
+    ]
+
+
+def test_paths_for_rules() -> None:
+    assert (TABLE.path(), TABLE.path("csv"), DRAWING.path("pdf")) == (
+        *("{place}scores.md", "{place}scores.csv", "drawing.pdf"),
+    )
+
+
+def test_what_the_report_says() -> None:
+    said = TABLE.in_report(PLACES)
+    assert (said["caption"], said["category"]) == ("../../a/scores.rst", "Tables")
+    assert said["labels"](SimpleNamespace(place="second/")) == {"table": "Scores", "set": "second"}
+    assert DRAWING.in_report(PLACES)["labels"](SimpleNamespace()) == {"figure": "Drawing"}
+    assert selection().in_report(PLACES)["labels"](SimpleNamespace()) == {"result": "Data selection"}
