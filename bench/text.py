@@ -65,7 +65,7 @@ def generated(seed: str) -> Iterator[Pair]:
     """Pairs of the built-in language without end, in all its styles."""
     grammar = Grammar(seed)
     while True:
-        style = grammar.random.choice(("news", "speech", "manual"))
+        style = grammar.random.choice(("news", "speech", "instructions"))
         yield grammar.sentence(style, 3 + int((MAXIMUM_WORDS - 3) * grammar.random.random() ** 1.8))
 
 
