@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="files inside; '' for the archive itself",
     )
-    parser.add_argument("--expected-pairs", type=int, help="warn if there are more or fewer")
+    parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
     parser.add_argument("--outputs", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
 
 
