@@ -1,13 +1,14 @@
-"""Measure every data stage on text of growing size, and work out from that what all of WMT'14 takes.
+"""Measure every data stage on texts of increasing size, and estimate from that the cost of all of WMT'14.
 
-One process runs at a time; tokenize, survey and rate work on shards, as they do in the workflow. The CSV has a row for
-each size and stage: seconds, seconds of processor time, pairs a second a core, the largest resident size of a process,
-and what is left on disk. The page is made from this CSV and that of `bench.memory` alone (`bench.scale`).
+One process runs at a time; tokenize, clean and score_pairs work on shards, as in the workflow. The CSV has a row for
+each size and stage: seconds, seconds of processor time, pairs per second and core, the largest resident size of a
+process and the size of the outputs. The page is made from this CSV and from that of `bench.memory` (`bench.scale`).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -35,28 +36,28 @@ from bench.scale import (
 )
 from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
-from nmt.settings.experiment import Shard
+from nmt.settings.sections import Shard
 from nmt.system.files import UserError, read_lines, warn
 
 LMPLZ = Path("data/tools/lmplz")
 SIZES = [250_000, 1_000_000, 4_000_000]
 PLAIN_LINES = 100_000
 BUILT_IN = "sentences of the built-in language"
-SHORTLIST, ORDER, SEED = "30000", "4", "1234"
+SEED = "1234"
 Words = list[str | Path]
 
 
 class Stage(NamedTuple):
-    """A stage on so many pairs: its name, the words after `python -m` of each job, and the files that it leaves."""
+    """A stage on a number of pairs: its name, the words after `python -m` for each job, and the output files."""
 
     name: str
     pairs: int
     jobs: list[Words]
-    leaves: list[Path]
+    outputs: list[Path]
 
 
 class Usage(NamedTuple):
-    """Seconds on the clock and of the processors, and the largest resident size of any of its processes, in MB."""
+    """Seconds of wall time and of processor time, and the largest resident size of a process in MB."""
 
     seconds: float
     core_seconds: float
@@ -64,9 +65,9 @@ class Usage(NamedTuple):
 
 
 def measure(words: Words, log: Path) -> Usage:
-    """Run `python -m` with `words`, its messages going to `log`, and return what it used; UserError where it fails.
+    """Run `python -m` with `words`, messages going to `log`, and return its usage. Raises UserError if it fails.
 
-    A process begins with its parent's largest size, so this one must stay small: text is made in another.
+    A process starts with the largest size of its parent, so this one must stay small: other processes make the text.
     """
     begun = time.monotonic()
     with open(log, "wb") as messages:
@@ -81,31 +82,31 @@ def measure(words: Words, log: Path) -> Usage:
 
 
 def size(path: Path) -> int:
-    """The bytes of a file, or of all files of a folder."""
+    """The size in bytes of a file, or of all files in a folder."""
     return sum(size(inner) for inner in path.iterdir()) if path.is_dir() else path.stat().st_size
 
 
 def count_words(path: Path) -> int:
-    """The words of a tokenized text."""
+    """The number of words in a tokenized text."""
     return sum(line.count(" ") + 1 for line in read_lines(path) if line)
 
 
 def sides(stem: Path) -> list[Path]:
-    """A text's files, source first."""
+    """The two files of a text, source first."""
     return [stem.with_name(f"{stem.name}.{language}") for language in LANGUAGES]
 
 
 def tokenization(raw: Path, output: Path, language: str, shard: tuple[int, int] = (1, 1)) -> Words:
-    """The words that tokenize a shard of a text."""
+    """The command that tokenizes a shard of a text."""
     cut = ["--shard", *map(str, shard), str(Shard().pairs)]
     return ["nmt", "tokenize", "--language", language, *cut, "--input", raw, "--output", output]
 
 
 def stages(folder: Path, pairs: int) -> Iterator[Stage]:
-    """All that is measured on the text in `folder`; each must be run before the next is asked for."""
+    """Yield the stages to measure on the text in `folder`. Each must be run before the next one is requested."""
 
-    def whole(name: str, words: Words, leaves: list[Path]) -> Stage:
-        return Stage(name, pairs, [["nmt", name.split(" ")[0], *words]], leaves)
+    def whole(name: str, words: Words, outputs: list[Path]) -> Stage:
+        return Stage(name, pairs, [["nmt", name.split(" ")[0], *words]], outputs)
 
     archive, raw = folder / "train.tgz", sides(folder / "extracted" / "train")
     words: Words = ["--name", "train", "--archives", archive, archive, "--members", *(path.name for path in raw)]
@@ -122,30 +123,30 @@ def stages(folder: Path, pairs: int) -> Iterator[Stage]:
         yield Stage(f"tokenize {language}", pairs, jobs, texts)
 
     held_out, in_domain = (sides(folder / "tokenized" / name) for name in SETS)
-    surveys, ratings = ([folder / f"{name}.{number}.npy" for number in range(shards)] for name in ("surveyed", "rated"))
+    cleaned, ratings = ([folder / f"{name}.{number}.npy" for number in range(shards)] for name in ("cleaned", "scored"))
     words = ["--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
-    both = list(zip(parts, surveys, strict=True))
-    jobs = [["nmt", "survey", "--texts", *part, *words, "--output", survey] for part, survey in both]
-    yield Stage("survey", pairs, jobs, surveys)
-    models = folder / "estimated"
-    surveyed: Words = ["--names", *["train"] * shards, "--sources", *(part[0] for part in parts)]
-    surveyed += ["--targets", *(part[1] for part in parts), "--surveys", *surveys]
-    words = [*surveyed, "--in-domain-sources", in_domain[0], "--in-domain-targets", in_domain[1], "--lmplz", LMPLZ]
-    yield whole("estimate", [*words, "--order", ORDER, "--seed", SEED, "--output", models], [models])
+    both = list(zip(parts, cleaned, strict=True))
+    jobs = [["nmt", "clean", "--texts", *part, *words, "--output", records] for part, records in both]
+    yield Stage("clean", pairs, jobs, cleaned)
+    models = folder / "language_models"
+    text: Words = ["--names", *["train"] * shards, "--sources", *(part[0] for part in parts)]
+    text += ["--targets", *(part[1] for part in parts), "--cleaned", *cleaned, "--seed", SEED]
+    words = [*text, "--in-domain-sources", in_domain[0], "--in-domain-targets", in_domain[1], "--lmplz", LMPLZ]
+    yield whole("train_lm", [*words, "--output", models], [models])
     both = list(zip(parts, ratings, strict=True))
-    jobs = [["nmt", "rate", "--texts", *part, "--models", models, "--output", rating] for part, rating in both]
-    yield Stage("rate", pairs, jobs, ratings)
+    jobs = [["nmt", "score_pairs", "--texts", *part, "--models", models, "--output", rating] for part, rating in both]
+    yield Stage("score_pairs", pairs, jobs, ratings)
 
     selected, audit = sides(folder / "selected" / "train"), folder / "audit.csv"
     budget = sum(count_words(part[0]) for part in parts) * KEPT // paper_words(training_corpora())
-    words = [*surveyed, "--ratings", *ratings, "--words", str(budget), "--outputs", *selected, "--audit", audit]
+    words = [*text, "--ratings", *ratings, "--settings", json.dumps({"words": budget})]
+    words += ["--outputs", *selected, "--audit", audit]
     words += ["--distribution", folder / "ratings.csv", "--examples", folder / "examples.tsv"]
     yield whole("select", words, selected)
 
     shortlists = sides(folder / "shortlist")
-    for language, text, shortlist in zip(LANGUAGES, selected, shortlists, strict=True):
-        words = ["--input", text, "--size", SHORTLIST, "--output", shortlist]
-        yield whole(f"shortlist {language}", words, [shortlist])
+    for language, side_text, shortlist in zip(LANGUAGES, selected, shortlists, strict=True):
+        yield whole(f"shortlist {language}", ["--input", side_text, "--output", shortlist], [shortlist])
     words = ["--shortlists", *shortlists, "--texts", *selected]
     coverage, ids = folder / "coverage.csv", folder / "binarized"
     yield whole("coverage", [*words, "--audit", audit, "--output", coverage], [coverage])
@@ -153,13 +154,13 @@ def stages(folder: Path, pairs: int) -> Iterator[Stage]:
 
 
 def together(usages: list[Usage]) -> Usage:
-    """What several jobs used, one after the other."""
+    """The usage of several jobs that ran one after the other."""
     seconds, core_seconds, peaks = zip(*usages, strict=True)
     return Usage(sum(seconds), sum(core_seconds), max(peaks))
 
 
 def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
-    """Make a text of `pairs` pairs in the empty `folder` and run every stage on it, one after the other."""
+    """Make a text of `pairs` pairs in the empty `folder` and run the stages on it one after another."""
     log = folder / "log"
     measure(["bench.text", "--pairs", str(pairs), "--corpora", corpora, "--output", folder], log)
     for name in SETS:
@@ -181,7 +182,7 @@ def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
             usage.core_seconds,
             stage.pairs / usage.core_seconds,
             usage.peak_mb,
-            sum(size(path) for path in stage.leaves) / MEGA,
+            sum(size(path) for path in stage.outputs) / MEGA,
             processor(),
             text,
         )
@@ -190,22 +191,22 @@ def bench(pairs: int, corpora: Path, folder: Path) -> list[Row]:
 
 
 def name_of_text(corpora: Path) -> str:
-    """What `bench.text` recombines or makes."""
+    """A description of the text that `bench.text` makes."""
     found = len(real_corpora(corpora))
     return f"recombined lines of {found} open corpora" if found else BUILT_IN
 
 
 def processor() -> str:
-    """What Linux calls the processor."""
+    """The name of the processor in /proc/cpuinfo, otherwise that of the architecture."""
     name = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return name[1] if name else platform.machine()
 
 
 def make_parser(name: str, description: str | None, output: Path) -> argparse.ArgumentParser:
-    """The options of `python -m bench.NAME` that say where things go: what is made, the table, the page."""
+    """A parser with the options of `python -m bench.NAME` that name the folders and files to write."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
     folder = Path("data/bench")
-    parser.add_argument("--folder", type=Path, default=folder, help=f"for what is made and removed [{folder}]")
+    parser.add_argument("--folder", type=Path, default=folder, help=f"for temporary files [{folder}]")
     parser.add_argument("--output", type=Path, default=output, help=f"[{output}]")
     parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
     return parser
@@ -213,7 +214,7 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
 
 @contextmanager
 def workplace(folder: Path) -> Iterator[Path]:
-    """A new folder below `folder`, removed in the end; lmplz is there, too."""
+    """Yield a new folder below `folder`, removed at the end; lmplz is provided, too."""
     if not works(LMPLZ):
         provide(LMPLZ)
     folder.mkdir(parents=True, exist_ok=True)
@@ -228,13 +229,13 @@ def main(words: list[str] | None = None) -> int:
         "--corpora",
         type=Path,
         default=Path("data/open/archives"),
-        help="folder of real text, as the open run fetches it; without it the built-in language [data/open/archives]",
+        help="folder of real text, as config/open.yaml fetches it; else the built-in language [data/open/archives]",
     )
     parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
     arguments = parser.parse_args(words)
     try:
         if name_of_text(arguments.corpora) == BUILT_IN:
-            warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured; name their folder")
+            warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
         rows: list[Row] = []
         for pairs in sorted(arguments.pairs):
             with workplace(arguments.folder) as folder:

@@ -1,4 +1,4 @@
-"""Tokenize as one would first write it, sacremoses line by line: the baseline of `nmt.corpora.tokenize`."""
+"""Tokenize in the obvious way, with sacremoses line by line: the baseline for `nmt.corpora.tokenize`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--language", required=True)
     parser.add_argument("--input", type=Path, required=True)
-    parser.add_argument("--lines", type=int, required=True, help="so many of the input's")
+    parser.add_argument("--lines", type=int, required=True, help="number of lines to read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     tokenizer = MosesTokenizer(arguments.language)

@@ -1,12 +1,12 @@
-"""The page on WMT'14 at full size, worked out from the measurements of `bench.data` and `bench.memory`.
+"""Write the page on WMT'14 at full size, from the measurements of `bench.data` and `bench.memory`.
 
-The time of a stage is that of the largest text measured, times the ratio of the words. Its jobs, those of the
-workflow, go to the cores one by one, the longest first; a stage begins when the one before it has ended.
+The time of a stage is that for the largest measured text, times the ratio of the words. Its jobs, as in the workflow,
+are assigned to the cores one by one, longest first; a stage starts when the one before it has ended.
 
-Memory is measured on as many pairs as WMT'14 has where a stage has one job for all of them and holds something of
-each. That of the jobs of shards grows as it grew from the second largest text to the largest. What holds the distinct
-words grows ever more slowly (Heaps' law), so a straight line is a bound; it goes through the two smallest texts, since
-in larger ones, recombined from the same lines, new words become too rare.
+The memory of a stage with a single job that keeps something for each pair is measured on as many pairs as WMT'14 has.
+That of jobs on shards is extrapolated from the two largest texts. Memory for the distinct words grows ever more slowly
+(Heaps' law), so that a straight line is an upper bound; the line is drawn through the two smallest texts, because in
+larger ones, recombined from the same lines, new words are too rare.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nmt.report.selection import PAPER_TOTAL
-
 from nmt.corpora.registry import Corpus, read_registry
 from nmt.report.markup import markdown_table
-from nmt.settings.experiment import Shard
+from nmt.settings.sections import Shard
 from nmt.system.files import atomic
 from nmt.system.tables import read_csv, write_csv
 
 REGISTRY = Path("data/corpora.tsv")
 MEASURED, MEMORY = Path("results/bench/data.csv"), Path("results/bench/memory.csv")
 PAGE = Path("docs/scale.md")
-TOTAL, KEPT = PAPER_TOTAL
-# Stages that hold the distinct words, and how often: coverage has those of a corpus beside those of all.
+TOTAL, KEPT = 850_000_000, 348_000_000  # words in the paper, before and after selection (Section 4.1)
+# Stages that keep the distinct words, and how many times: coverage has those of a corpus in addition to those of all.
 DISTINCT = {"shortlist": 1, "coverage": 2}
 PLAIN = "sacremoses"  # the baseline of tokenization
 CORES = (8, 64)
@@ -38,22 +36,22 @@ MEGABITS = 100  # a second, of the network
 
 
 class Row(NamedTuple):
-    """A stage on a text of so many pairs and target words."""
+    """The measurements of a stage on a text with a number of pairs and target words."""
 
     stage: str
     pairs: int
     words: int
     seconds: float
     core_seconds: float
-    pairs_a_second: float  # a core
+    pairs_a_second: float  # on a core
     peak_mb: float  # the largest process
-    disk_mb: float  # what it leaves
+    disk_mb: float  # its outputs
     processor: str
-    text: str  # what it is made of
+    text: str  # what the text consists of
 
 
 class Peak(NamedTuple):
-    """The memory of a stage on a text of so many pairs."""
+    """The memory of a stage on a text with a number of pairs."""
 
     stage: str
     pairs: int
@@ -78,28 +76,28 @@ def read_peaks(path: Path) -> list[Peak]:
 
 
 def write_rows(path: Path, rows: Sequence[Row] | Sequence[Peak]) -> None:
-    """Write measurements as CSV, seconds and sizes to a tenth."""
+    """Write measurements as CSV, with one decimal for seconds and sizes."""
     cells = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
     write_csv(path, rows[0]._fields, cells)
 
 
 def total_pairs(corpora: Sequence[Corpus]) -> int:
-    """The pairs of all corpora, as the registry expects them."""
+    """The number of pairs of all corpora in the registry."""
     return sum(corpus.pairs or 0 for corpus in corpora)
 
 
 def training_corpora(registry: Path = REGISTRY) -> list[Corpus]:
-    """The corpora of the paper that models are trained on."""
+    """The training corpora of a registry, by default the paper's."""
     return [corpus for corpus in read_registry(registry).values() if corpus.role == "train"]
 
 
 def paper_words(corpora: Sequence[Corpus]) -> int:
-    """The words of all corpora, as the paper states them for each."""
+    """The number of words of all corpora in the paper."""
     return sum(corpus.words or 0 for corpus in corpora)
 
 
 def hours(jobs: Sequence[float], cores: int) -> float:
-    """The hours in which `cores` do jobs of so many seconds, the longest first."""
+    """The hours that `cores` take for jobs of these lengths in seconds, longest first."""
     busy = [0.0] * cores
     for seconds in sorted(jobs, reverse=True):
         heapq.heapreplace(busy, busy[0] + seconds)
@@ -107,11 +105,11 @@ def hours(jobs: Sequence[float], cores: int) -> float:
 
 
 def shares(stage: str, corpora: Sequence[Corpus]) -> list[float]:
-    """The share of the text that each job of a stage works on, those on one side of it where sides are apart."""
+    """The share of the text in each job of a stage; jobs on one side have the shares of that side."""
     whole = paper_words(corpora)
     if stage == "extract":
         return [(corpus.words or 0) / whole for corpus in corpora]
-    if stage in ("tokenize", "survey", "rate"):
+    if stage in ("tokenize", "clean", "score_pairs"):
         shards = [Shard().count(corpus.pairs or 0) for corpus in corpora]
         both = zip(corpora, shards, strict=True)
         return [(corpus.words or 0) / whole / count for corpus, count in both for _ in range(count)]
@@ -119,18 +117,18 @@ def shares(stage: str, corpora: Sequence[Corpus]) -> list[float]:
 
 
 def memory(row: Row, before: Row, pairs: float, times: int = 1) -> float:
-    """The MB on so many pairs of the process of `row`, which had those of `before` on a smaller text.
+    """The MB of a stage on `pairs` pairs, extrapolated from `row` and from `before`, on a smaller text.
 
-    It grows so many `times` as much as between the two.
+    The growth beyond `row` is `times` the growth between the two.
     """
     growth = max(0.0, row.peak_mb - before.peak_mb) / max(1, row.pairs - before.pairs)
     return row.peak_mb + times * growth * max(0.0, pairs - row.pairs)
 
 
 def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
-    """The table of what was measured, a line a stage."""
+    """The table of the measurements, a line for each stage."""
     of = {(row.stage, row.pairs): row for row in rows}
-    columns = ["stage", *(f"s, {size / MEGA:g} M" for size in sizes), "pairs a second a core"]
+    columns = ["stage", *(f"s, {size / MEGA:g} M" for size in sizes), "pairs per second and core"]
     columns += [*(f"MB, {size / MEGA:g} M" for size in sizes), "MB on disk"]
     lines = []
     for stage in dict.fromkeys(row.stage for row in rows):
@@ -141,9 +139,9 @@ def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
 
 
 class Worked(NamedTuple):
-    """What all of the corpora take.
+    """The cost of all corpora.
 
-    The table; the hours of all stages together on each of CORES; the MB of the largest process.
+    The table, the hours of all stages together on each of CORES, and the MB of the largest process.
     """
 
     table: str
@@ -152,7 +150,7 @@ class Worked(NamedTuple):
 
 
 def work_out(rows: Sequence[Row], peaks: Sequence[Peak], sizes: Sequence[int], corpora: Sequence[Corpus]) -> Worked:
-    """The figures of the largest text, carried over to all of the corpora; `peaks` are of a text of their size."""
+    """Extrapolate from the largest text to all corpora; `peaks` were measured on a text of their size."""
     of = {(row.stage, row.pairs): row for row in rows}
     known = {peak.stage: peak.peak_mb for peak in peaks}
     pairs = total_pairs(corpora)
@@ -183,21 +181,21 @@ def work_out(rows: Sequence[Row], peaks: Sequence[Peak], sizes: Sequence[int], c
         "jobs",
         "core hours",
         *(f"hours, {cores} cores" for cores in CORES),
-        "MB a process",
+        "MB per process",
         "GB on disk",
     ]
     return Worked("\n".join(markdown_table(columns, lines)), sums[1:-1], peak)
 
 
 def speeds(rows: Sequence[Row], plain: Sequence[Row]) -> str:
-    """How fast tokenization is beside the baseline, in words."""
+    """The speed of tokenization compared with the baseline, as a phrase."""
     ours = {row.stage.split(" ")[1]: row.pairs_a_second for row in rows if row.stage.startswith("tokenize")}
     theirs = {row.stage.split(" ")[1]: row.pairs_a_second for row in plain}
-    return " and ".join(f"{ours[side]:,.0f} ({side}; {ours[side] / theirs[side]:.1f} times as many)" for side in ours)
+    return " and ".join(f"{ours[side]:,.0f} ({side}, {ours[side] / theirs[side]:.1f} times as fast)" for side in ours)
 
 
 def paragraph(text: str) -> str:
-    """`text` in lines of a page's width."""
+    """`text` wrapped to the width of the page."""
     return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
 
 
@@ -275,6 +273,6 @@ def page(measurements: Sequence[Row], peaks: Sequence[Peak], corpora: Sequence[C
 
 
 def write_page(source: Path, memory: Path, output: Path) -> None:
-    """Write the page on the measurements in `source` and `memory`."""
+    """Write the page from the measurements in `source` and `memory`."""
     with atomic(output) as partial:
         partial.write_text(page(read_rows(source), read_peaks(memory), training_corpora()), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Parallel text of any size to measure the data stages on: real lines recombined, or the built-in language.
+"""Make parallel text of any size to measure the data stages: recombined real lines, or the built-in language.
 
-Each pair is the first half of one real pair, drawn at random, and the second half of another, so that text of any
-size has the words, lengths and characters of real text and next to no repetitions. The folder gets `train.tgz`, which
-holds `train.en` and `train.fr`, and the in-domain and held-out sets as plain text.
+Each pair consists of the first half of a random real pair and the second half of another, so that a text of any size
+has the words, lengths and characters of real text and hardly any repetitions. The output folder gets `train.tgz`, with
+`train.en` and `train.fr` inside, and the in-domain and held-out sets as plain text.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from nmt.toy.grammar import MAXIMUM_WORDS, Grammar
 LANGUAGES = ("en", "fr")
 REGISTRY = Path("data/open.tsv")
 SETS = {"held-out": ("newstest2014",), "in-domain": ("newstest2012", "newstest2013")}
-SET_PAIRS = 3000  # of the built-in language
+SET_PAIRS = 3000  # in a set of the built-in language
 Pair = tuple[str, str]
 
 
 def real_corpora(folder: Path, names: tuple[str, ...] = ()) -> list[tuple[Path, Path]]:
-    """The archives of the named corpora, or of all to train on, as far as they lie below `folder`."""
+    """The archives below `folder` of the named corpora, or of all training corpora."""
     found = []
     for corpus in read_registry(REGISTRY).values():
         if corpus.name in names if names else corpus.role == "train":
@@ -37,7 +37,7 @@ def real_corpora(folder: Path, names: tuple[str, ...] = ()) -> list[tuple[Path, 
 
 
 def real_pairs(folder: Path, names: tuple[str, ...] = ()) -> Iterator[Pair]:
-    """The pairs of `real_corpora`."""
+    """Yield the pairs of `real_corpora`."""
     for paths in real_corpora(folder, names):
         yield from zip(*map(_lines, paths), strict=True)
 
@@ -49,7 +49,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def recombined(pairs: list[Pair], seed: int) -> Iterator[Pair]:
-    """Pairs without end, each of the first half of one of `pairs` and the second half of another."""
+    """Yield pairs endlessly, each with the first half of one of `pairs` and the second half of another."""
     draw = random.Random(seed)
     while True:
         first, second = draw.choice(pairs), draw.choice(pairs)
@@ -62,10 +62,10 @@ def _joined(first: list[str], second: list[str]) -> str:
 
 
 def generated(seed: str) -> Iterator[Pair]:
-    """Pairs of the built-in language without end, in all its styles."""
+    """Yield pairs of the built-in language endlessly, in all its styles."""
     grammar = Grammar(seed)
     while True:
-        style = grammar.random.choice(("news", "speech", "manual"))
+        style = grammar.random.choice(("news", "speech", "instructions"))
         yield grammar.sentence(style, 3 + int((MAXIMUM_WORDS - 3) * grammar.random.random() ** 1.8))
 
 
@@ -85,9 +85,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--pairs", type=int, required=True)
     parser.add_argument(
-        "--corpora", type=Path, required=True, help="folder of real text, laid out as data/open.tsv says"
+        "--corpora", type=Path, required=True, help="folder of real text, laid out according to data/open.tsv"
     )
-    parser.add_argument("--output", type=Path, required=True, help="a folder")
+    parser.add_argument("--output", type=Path, required=True, help="output folder")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     real = list(real_pairs(arguments.corpora))

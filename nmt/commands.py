@@ -67,14 +67,14 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
     "Workflow: evaluation and report": {
         "nmt.evaluation": {
             "evaluate": "compute the BLEU of one system on one test set",
-            "lengths": "compute BLEU by the length of the source sentence",
-            "significance": "test which differences in BLEU are more than chance",
+            "bleu_by_length": "compute BLEU by the length of the source sentence",
             "coverage": "count how much of each text the vocabularies cover",
             "evidence": "compare data selections by perplexity and BLEU",
         },
         "nmt.report": {
             "selection_table": "tabulate what data selection kept of each corpus",
             "ratings": "draw the distribution of the scores of each corpus's pairs",
+            "significance": "test which differences in BLEU are more than chance",
             "sheet": "render a table as an HTML page for Snakemake's report",
             "index": "build the page with all tables, figures and alignments",
         },
@@ -92,8 +92,8 @@ def groups() -> dict[str, dict[str, str]]:
         for group, packages in GROUPS.items()
     }
     for name in papers.rooms():
-        room = papers.room(name)
-        listed[f"Workflow: tables and figures of {name}"] = {f"{name}.{step}": line for step, line in room.STEPS.items()}
+        steps = papers.room(name).STEPS
+        listed[f"Workflow: tables and figures of {name}"] = {f"{name}.{step}": line for step, line in steps.items()}
     return listed
 
 

@@ -1,4 +1,4 @@
-"""One-dimensional arrays in .npy files, written piece by piece so that memory does not grow with them."""
+"""One-dimensional arrays in .npy files, written in pieces so that an array need not fit into memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nmt.system.files import UserError, atomic
 
 
 def write_array(path: Path, dtype: np.dtype[Any], pieces: Iterable[NDArray[Any]]) -> None:
-    """Write `pieces`, laid end to end, as one array to `path`, whole or not at all."""
+    """Write the concatenation of `pieces` as one array to `path`, atomically."""
     count = 0
     with atomic(path) as partial, open(partial, "wb") as file:
         _write_header(file, dtype, count)
         for piece in pieces:
-            # bytes, not ndarray.tofile: that one hides a full disk's errno
+            # ndarray.tofile would hide the errno of a full disk
             file.write(piece.astype(dtype, copy=False).tobytes())
             count += len(piece)
         file.seek(0)
@@ -27,13 +27,13 @@ def write_array(path: Path, dtype: np.dtype[Any], pieces: Iterable[NDArray[Any]]
 
 
 def _write_header(file: BinaryIO, dtype: np.dtype[Any], count: int) -> None:
-    """The header of `count` elements; numpy pads it so that it is as long for any other number."""
+    """Write the header for `count` elements; numpy pads it, so its length is the same for every count."""
     header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)}
     npy.write_array_header_1_0(file, header)
 
 
 def read_array(path: Path, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array in `path`, memory-mapped; UserError where the file is missing, truncated or holds something else."""
+    """The array in `path`, memory-mapped. Raises UserError if the file is missing, truncated or of another type."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Turn tokenized text back into running text: the inverse, as far as there is one, of `tokenize`."""
+"""Detokenize text: undo `nmt.corpora.tokenize` as far as possible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sacremoses import MosesDetokenizer
 
 from nmt.corpora.pairs import split_words
 
-# What the Moses tokenizer escapes; the ampersand last, so that "&amp;lt;" becomes "&lt;" and not "<".
+# The escapes of the Moses tokenizer; the ampersand comes last, so that "&amp;lt;" becomes "&lt;" and not "<".
 ENTITIES = {
     "&apos;": "'",
     "&quot;": '"',
@@ -22,14 +22,14 @@ ENTITIES = {
 
 
 def unescape(text: str) -> str:
-    """`text` with the entities of the Moses tokenizer turned back into the characters they stand for."""
+    """`text` with the entities of the Moses tokenizer replaced by the characters they stand for."""
     for entity, character in ENTITIES.items():
         text = text.replace(entity, character)
     return text
 
 
 def detokenizer(language: str) -> Callable[[str], str]:
-    """The function that turns a tokenized, escaped sentence of `language` into running text."""
+    """A function that detokenizes and unescapes a sentence of `language`."""
     moses = MosesDetokenizer(lang=language)
 
     def detokenize(sentence: str) -> str:

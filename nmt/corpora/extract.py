@@ -1,9 +1,10 @@
-"""Extract the two sides of one corpus from their archives to line-aligned UTF-8 text.
+"""Extract the two sides of a corpus from their archives to line-aligned UTF-8 text.
 
-Reads tar files (also gzip or xz), gzip, xz and plain text, told apart by their content, and streams the wanted members
-without unpacking the rest; only a regular file is taken. SGML members give the text of their segments. Lines end at
-newline alone; carriage returns before it and a byte order mark are removed, a NUL becomes a space, other control and
-separator characters stay inside their line. A few lines that are not UTF-8 are repaired, a side in Latin-1 is refused.
+Archives are tar files (plain or compressed with gzip or xz), gzip files, xz files and plain text; the content tells
+which. The members named in the registry are streamed without unpacking anything else, and only regular files are read.
+Of an SGML member the text of its segments is extracted. Lines are split at newlines only; a carriage return before a
+newline and a byte order mark are removed, a NUL becomes a space, and other control and separator characters stay in
+their line. A few lines that are not UTF-8 are repaired; a side in Latin-1 is refused.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from nmt.system.files import UserError, atomic, warn
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
-LINES_BETWEEN_SIGNS = 10_000
+LINES_PER_UPDATE = 10_000  # of the progress
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8
-STRAY = 10  # lines: fewer that are not UTF-8 say nothing of the encoding of the rest
+STRAY = 10  # lines that are not UTF-8; fewer do not show in which encoding the file is
 SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 SEGMENT_START = re.compile(r"<seg\b", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
@@ -37,12 +38,16 @@ SGML_SPACE = re.compile(r"[ \t\r\n]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", required=True, help="the corpus, for messages")
+    parser.add_argument("--name", required=True, help="the corpus, as messages call it")
     parser.add_argument("--archives", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument(
-        "--members", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="'' for the file itself"
+        "--members",
+        nargs=2,
+        required=True,
+        metavar=("SOURCE", "TARGET"),
+        help="files inside; '' for the archive itself",
     )
-    parser.add_argument("--expected-pairs", type=int, help="warn where there are more or fewer")
+    parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
     parser.add_argument("--outputs", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
 
 
@@ -65,10 +70,10 @@ def extract(
     outputs: tuple[Path, Path],
     expected_pairs: int | None = None,
 ) -> int:
-    """Write both sides of corpus `name`, source first, to `outputs`, and return the number of pairs.
+    """Write both sides of the corpus `name`, source first, to `outputs`, and return the number of pairs.
 
-    Raises UserError, and writes neither side, where an archive is missing, damaged or without the member, where a side
-    is empty or too much of it is not UTF-8, and where the sides differ in their number of lines.
+    Raises UserError and writes neither side if an archive is missing, damaged or lacks the member, if a side is empty
+    or has too many lines that are not UTF-8, or if the sides have different numbers of lines.
     """
     with atomic(outputs[0]) as source, atomic(outputs[1]) as target:
         if archives[0] == archives[1]:
@@ -90,11 +95,11 @@ def extract(
 
 
 def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str, int]:
-    """Write each wanted member of `archive` to its path, in one pass; return their numbers of lines."""
+    """Write each wanted member of `archive` to its path, in one pass; return the number of lines of each."""
     with _readable(archive) as stream:
         if "" in wanted:
             if stream.peek(512)[257:262] == b"ustar":
-                raise UserError(f"{archive}: is a tar archive; name the members of {name} in the registry")
+                raise UserError(f"{archive}: a tar archive; name the members of {name} in the registry")
             return {"": _write(stream, wanted[""], archive.name, f"{name}: {archive}")}
         found: dict[str, int] = {}
         passed: list[str] = []
@@ -114,13 +119,13 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
                     return found
     missing = next(member for member in wanted if member not in found)
     near = get_close_matches(missing, passed, 3, 0.0)
-    hint = f"nearest are {', '.join(near)}" if near else "it holds no other file"
+    hint = f"the nearest are {', '.join(near)}" if near else "it holds no other file"
     raise UserError(f"{archive}: no member {missing}; {hint}; correct {name} in the registry")
 
 
 @contextmanager
 def _readable(archive: Path) -> Iterator[io.BufferedReader]:
-    """The file's content, decompressed; damage found while it is read becomes a UserError."""
+    """Yield the decompressed content of a file. Raises UserError if reading it shows that it is damaged."""
     try:
         with open(archive, "rb") as file:
             yield _decompressed(file)
@@ -144,7 +149,7 @@ def _decompressed(file: io.BufferedReader) -> io.BufferedReader:
 
 
 def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> int:
-    """Write the lines of one side, or the segments where `name` is an SGML file's; return how many there are."""
+    """Write the lines of one side, or its segments if `name` is that of an SGML file; return their number."""
     lines = _lines(stream, place)
     if re.search(r"\.sgml?(\.gz|\.xz)?$", name, re.IGNORECASE):
         lines = iter(_segments("\n".join(lines), place))
@@ -155,16 +160,16 @@ def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> in
                 file.write(line)
                 file.write("\n")
                 count += 1
-                if count % LINES_BETWEEN_SIGNS == 0:
-                    progress.update(LINES_BETWEEN_SIGNS)
-        progress.update(count % LINES_BETWEEN_SIGNS)
+                if count % LINES_PER_UPDATE == 0:
+                    progress.update(LINES_PER_UPDATE)
+        progress.update(count % LINES_PER_UPDATE)
     if count == 0:
         raise UserError(f"{place}: empty; nothing to extract")
     return count
 
 
 def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
-    """The lines as text; what is not UTF-8 becomes U+FFFD where it is rare, and is refused where it is not."""
+    """Yield the lines as text. Bytes that are not UTF-8 become U+FFFD if they are rare; else UserError is raised."""
     invalid = first = beyond_ascii = number = 0
     for number, raw in enumerate(stream, 1):
         if number == 1:
@@ -181,7 +186,7 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
         else:
             beyond_ascii += len(line) != len(raw)
             yield line
-    # Damage is rare among accented lines; where most of them are not UTF-8, the file is in another encoding.
+    # Damage is rare among lines with accents; if most of those lines are not UTF-8, the file has another encoding.
     latin = invalid > beyond_ascii
     if invalid > INVALID_ALLOWED * number or (latin and invalid >= STRAY):
         encoding = "Latin-1, not UTF-8" if latin else "not UTF-8"
@@ -193,7 +198,7 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
 
 
 def _segments(text: str, place: str) -> list[str]:
-    """The text of each <seg> in order, entities resolved and white space collapsed."""
+    """The text of each <seg> in order, with entities resolved and white space collapsed."""
     segments = SEGMENT.findall(text)
     if len(segments) != len(SEGMENT_START.findall(text)):
         raise UserError(f"{place}: a <seg> is not closed; the file is truncated or damaged, fetch it again")

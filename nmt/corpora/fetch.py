@@ -1,10 +1,11 @@
-"""Fetch one archive of a registry from the web, a mirror or a folder; keep it only if it is whole and the right one.
+"""Fetch an archive of a registry from the web, a mirror or a folder, and keep it only if it is complete and correct.
 
-Nothing truncated or altered ever lies under the final name: what arrives goes to a partial file beside it, with which a
-later run goes on. Timeouts, broken connections and a server's own failures are tried again with growing pauses; an
-address that fails is followed by the archive's next mirror. The file must have the registry's sha256 or, where that is
-empty, the one that the lock recorded when it was first fetched. What others have published of it must hold at the
-registry's addresses; a copy in `mirror`, for which the user answers, is taken with a warning where it differs.
+A truncated or altered file never has the final name: data is received into a partial file beside it, which a later run
+completes. After a timeout, a broken connection or a server error the step tries again, with growing pauses; if an
+address fails, it goes on with the archive's next mirror. The file must have the sha256 of the registry or, if that is
+empty, the one recorded in the lock when the file was first fetched. A file from the registry's addresses must also have
+the length and hash published for it; a copy from the setting `mirror`, which is the user's responsibility, is accepted
+with a warning.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from nmt.system.files import DISK_FULL, UserError, warn
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
-PAUSES = (1.0, 4.0, 15.0, 60.0)  # seconds between tries at one address
+PAUSES = (1.0, 4.0, 15.0, 60.0)  # seconds between attempts at one address
 SET_MIRROR = "set `mirror` in the config to a copy that can be reached"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--registry", type=Path, required=True, help="table of the corpora")
-    parser.add_argument("--archive", required=True, help="its path below a mirror, as wmt13/test.tgz")
-    parser.add_argument("--lock", default="", help="table of what was first fetched; none is kept without")
+    parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
+    parser.add_argument("--archive", required=True, help="its path below a mirror, such as wmt13/test.tgz")
     parser.add_argument(
-        "--mirror", default="", help="http, https or file URL, or folder, read in place of the addresses"
+        "--lock", default="", help="TSV of the hashes of what was first fetched; none is kept if left out"
+    )
+    parser.add_argument(
+        "--mirror", default="", help="folder or http, https or file URL to read instead of the addresses"
     )
     parser.add_argument("--output", type=Path, required=True)
 
@@ -54,8 +57,8 @@ def fetch(
 ) -> None:
     """Write `archive`, or its copy in `mirror`, to `output`, and record it in `lock` if the registry has no hash of it.
 
-    Each address is tried once and after each of `pauses`, in seconds; the one that a part has come from is the first.
-    Raises UserError where the archive cannot be had anywhere, or the disk is full; `output` is then as it was.
+    Each address is tried once, and again after each of `pauses` (in seconds), the address of a partial file first.
+    Raises UserError if the archive is not available anywhere or the disk is full; `output` is then unchanged.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.partial")
@@ -65,7 +68,7 @@ def fetch(
         before = begun(partial)
         for place in sorted(places, key=lambda place: place != before):
             if said:
-                warn(f"{said[-1]}; going on with {place}")
+                warn(f"{said[-1]}; trying {place}")
             try:
                 if isinstance(place, Path):
                     _copy(place, partial, f"fetch {archive.path}")
@@ -79,14 +82,14 @@ def fetch(
             except OSError as error:
                 if error.errno not in DISK_FULL:
                     raise
-                kept = "" if isinstance(place, Path) else "; what has arrived is kept"
+                kept = "" if isinstance(place, Path) else "; what was received is kept"
                 raise UserError(f"{output}: no space left{kept}, free some and repeat") from None
     raise UserError(f"{'; '.join(said)}; repeat later, or {SET_MIRROR}")
 
 
 @contextmanager
 def _alone(partial: Path) -> Iterator[None]:
-    """Keep other processes from the partial file; UserError where one has it. At the end an empty one is removed."""
+    """Lock the partial file, and remove it at the end if it is empty. Raises UserError if another process holds it."""
     with open(partial, "ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,10 +103,10 @@ def _alone(partial: Path) -> Iterator[None]:
 
 
 def locations(archive: Archive, mirror: str = "") -> list[Path | str]:
-    """Where to read `archive`, in turn: paths of this machine, and http(s) URLs.
+    """The places to read `archive` from, in order: local paths and http(s) URLs.
 
-    With a mirror, "https://host/a/b.tgz" is read from "MIRROR/a/b.tgz" alone. Raises UserError for an address that
-    needs a mirror and has none, and for a scheme that is not http, https or file.
+    With a mirror, "https://host/a/b.tgz" is only read from "MIRROR/a/b.tgz". Raises UserError for an address that needs
+    a mirror when there is none, and for a scheme other than http, https or file.
     """
     if mirror:
         if "://" in mirror:
@@ -115,7 +118,7 @@ def locations(archive: Archive, mirror: str = "") -> list[Path | str]:
     addresses = [address for address in (archive.address, *archive.mirrors) if "://" in address]
     if not addresses:
         raise UserError(
-            f"{archive.address}: lies in a mirror, and none is set; set `mirror` in the config to its folder or URL"
+            f"{archive.address}: only a mirror has it, and none is set; set `mirror` in the config to its folder or URL"
         )
     return [_location(address) for address in addresses]
 
@@ -148,23 +151,23 @@ def _copy(place: Path, partial: Path, label: str) -> None:
 
 
 def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, published_binds: bool) -> None:
-    """Give the whole file its final name if it is the right one; else remove it and raise UnavailableError."""
+    """Give the complete file its final name if it is correct; otherwise empty it and raise UnavailableError."""
     found = measure(partial, f"check {archive.path}")
     differs = departure(archive, found)
     wrong = differs if published_binds else ""
     if wrong:
         column = "published" if archive.bytes in (None, found.fingerprint.bytes) else "bytes"
-        wrong += f" (to take it, empty `{column}` of {archive.path} in the registry)"
+        wrong += f" (to accept it, empty `{column}` of {archive.path} in the registry)"
     else:
         pinned = record(lock, archive.path, found.fingerprint) if lock and not archive.sha256 else None
         wrong = fault(archive, pinned, found)
         if pinned and wrong:
-            wrong += f" (to take it, remove its line from {lock})"
+            wrong += f" (to accept it, remove its line from {lock})"
     if wrong:
         _drop(partial)
-        raise UnavailableError(f"{wrong}; nothing was kept, the copy there differs")
+        raise UnavailableError(f"{wrong}; nothing was kept, because the copy there differs")
     if differs:
-        warn(f"{archive.path}: {differs}; taken all the same, since `mirror` has it so")
+        warn(f"{archive.path}: {differs}; accepted nevertheless, because it is from `mirror`")
     with open(partial, "rb") as written:
         os.fsync(written.fileno())
     os.replace(partial, output)
@@ -172,6 +175,6 @@ def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, p
 
 
 def _drop(partial: Path) -> None:
-    """Empty the partial file; it stays, since the lock is on it, until `_alone` ends."""
+    """Empty the partial file. `_alone` removes it, for the lock is on it."""
     note_path(partial).unlink(missing_ok=True)
     os.truncate(partial, 0)

@@ -1,7 +1,7 @@
 """Provide lmplz, the program of KenLM that estimates language models, for data selection.
 
-KenLM's wheel lacks it, so it is compiled from KenLM's source distribution with what pip can fetch and a C++ compiler
-(about a minute on 2 cores). Where an lmplz is on the PATH already, the output is a link to that one.
+KenLM's wheel does not contain it, so it is compiled from KenLM's source distribution, with build tools that pip can
+install and a C++ compiler (about a minute on 2 cores). If lmplz is on the PATH, the output is a link to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from nmt.system.files import UserError, atomic
 
 KENLM = "kenlm==0.3.0"
-# cmeel-boost: later releases lack boost_system, which KenLM asks for; cmake 4 refuses what KenLM's scripts use
+# Later releases of cmeel-boost lack boost_system, which KenLM needs; cmake 4 rejects KenLM's scripts.
 BUILD_TOOLS = ("cmeel-boost==1.88.0", "cmake<4", "ninja", "setuptools", "wheel")
 BOOST_LIBRARIES = ("atomic", "chrono", "program_options", "system", "thread")
 CORES = "2"
@@ -26,7 +26,7 @@ SHOWN_LINES = 20
 
 
 def _call(what: str, command: list[str | Path], environment: dict[str, str]) -> None:
-    """Run `command` quietly; where it fails show the end of its output and raise UserError with its first error."""
+    """Run `command` quietly. If it fails, print the end of its output and raise UserError with its first error."""
     done = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
@@ -35,7 +35,7 @@ def _call(what: str, command: list[str | Path], environment: dict[str, str]) -> 
         print(*lines, sep="\n", file=sys.stderr)
         errors = [line for line in lines if "error" in line.lower()] or lines[-1:]
         reason = errors[0].strip() if errors else f"exit code {done.returncode}"
-        raise UserError(f"lmplz: {what} failed ({reason}); mend that, or install KenLM so that lmplz is on the PATH")
+        raise UserError(f"lmplz: {what} failed ({reason}); fix that, or install KenLM so that lmplz is on the PATH")
 
 
 def works(binary: str | os.PathLike[str]) -> bool:
@@ -52,8 +52,8 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
     tools, source, build = folder / "tools", folder / "source", folder / "build"
     environment = {**os.environ, "PYTHONPATH": str(tools), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     pip: list[str | Path] = [sys.executable, "-m", "pip"]
-    print("lmplz: fetching KenLM and what builds it", file=sys.stderr, flush=True)
-    # without dependencies: Boost's package asks for numpy, which only its Python bindings need
+    print("lmplz: fetching KenLM and its build tools", file=sys.stderr, flush=True)
+    # without dependencies: Boost's package requires numpy, which only its Python bindings need
     _call("pip install", [*pip, "install", "--no-deps", "--target", tools, *BUILD_TOOLS], environment)
     _call(
         "pip download",
@@ -89,9 +89,9 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
 
 
 def provide(output: Path) -> None:
-    """Put a working lmplz at `output`: a link to the one on the PATH, or a new one and its libraries in lib/ beside it.
+    """Put a working lmplz at `output`: a link to the one on the PATH, or a new one with libraries in lib/ beside it.
 
-    Raises UserError where pip, cmake or the compiler fails, or where the result does not run.
+    Raises UserError if pip, cmake or the compiler fails, or if the result does not run.
     """
     installed = shutil.which("lmplz")
     if installed and Path(installed).resolve() != output.resolve() and works(installed):
@@ -108,17 +108,17 @@ def provide(output: Path) -> None:
                 shutil.copyfile(library, partial)
         with atomic(output) as partial:
             shutil.copy(program, partial)
-            # under its new name, beside its libraries, but before anyone can take it for good
+            # tested beside its libraries, before it gets its final name
             if not works(partial):
                 raise UserError(f"{output}: lmplz was compiled but does not run on this machine")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt lmplz`."""
+    """The options of `nmt lmplz`."""
     parser.add_argument("--output", type=Path, required=True, help="the program; its libraries go to lib/ beside it")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Build lmplz, or link to the one that is installed."""
+    """Build lmplz, or link to the installed one."""
     provide(arguments.output)
     print(f"lmplz: {arguments.output} is ready", file=sys.stderr)

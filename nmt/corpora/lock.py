@@ -1,8 +1,8 @@
-"""The lock: length and hash of each archive as it was first fetched, which it must have ever after.
+"""The lock of a registry: the length and hash that each archive had when it was first fetched and must always have.
 
-A registry `corpora.tsv` has its lock in `corpora.lock.tsv` beside it, a table sorted by archive, to be committed with
-the registry. Its columns are archive (the path below a mirror), bytes and sha256. Archives whose sha256 the registry
-itself holds are not in it. Standard library only, as in `registry`.
+The lock of `corpora.tsv` is `corpora.lock.tsv` beside it, a table sorted by archive, to be committed with the registry.
+Its columns are archive (the path below a mirror), bytes and sha256. An archive with a sha256 in the registry itself is
+not in the lock. Standard library only, like `registry`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ ENTRY = re.compile(rf"([^\t]+)\t([0-9]+)\t({SHA256.pattern})")
 
 
 class Fingerprint(NamedTuple):
-    """What the lock holds of an archive."""
+    """The entry of an archive in the lock."""
 
     bytes: int
     sha256: str
 
 
 def lock_path(registry: str | Path) -> Path:
-    """Where the lock of a registry lies."""
+    """The path of a registry's lock."""
     return Path(registry).with_suffix(".lock.tsv")
 
 
 def read_lock(path: str | Path) -> dict[str, Fingerprint]:
-    """The fingerprints of the lock at `path` by archive; none where there is no lock yet.
+    """The fingerprints in the lock at `path` by archive; none if there is no lock yet.
 
-    Raises UserError, with the line, where it is not as `record` writes it.
+    Raises UserError with the number of a line that `record` would not write.
     """
     if not Path(path).exists():
         return {}
@@ -49,16 +49,16 @@ def read_lock(path: str | Path) -> dict[str, Fingerprint]:
         if number == 1 or fields is None or fields[1] in entries:
             expected = HEADER.replace("\t", ", ")
             raise UserError(
-                f"{path}: line {number} must hold {expected}, separated by tabs, each archive once; mend it"
+                f"{path}: line {number} must hold {expected}, separated by tabs, each archive once; correct it"
             )
         entries[fields[1]] = Fingerprint(int(fields[2]), fields[3])
     return entries
 
 
 def record(path: Path, archive: str, fingerprint: Fingerprint) -> Fingerprint:
-    """Add an archive to the lock at `path`, unless it is there; return what the lock holds of it then.
+    """Add an archive to the lock at `path` unless it is there already; return its entry.
 
-    Safe where several processes do so at once.
+    Several processes may do so at once.
     """
     with _alone(path):
         entries = read_lock(path)
@@ -71,13 +71,13 @@ def record(path: Path, archive: str, fingerprint: Fingerprint) -> Fingerprint:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock file for this process; the others wait."""
+    """Hold the lock file for this process while others wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            # While this one waited, another may have put a new file in the place of the one that was opened.
+            # While this process waited, another may have replaced the file that was opened.
             if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                 yield
                 return

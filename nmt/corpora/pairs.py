@@ -1,4 +1,4 @@
-"""Aligned text: two files, one sentence a line, line n of one the translation of line n of the other."""
+"""Aligned text: two files with a sentence on each line; line n of one is the translation of line n of the other."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Name = str | os.PathLike[str]
 
 
 def read_pairs(source: Name, target: Name) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of two aligned UTF-8 files; UserError as for `align`."""
+    """Yield the pairs of two aligned UTF-8 files. Raises UserError as `align` does."""
     return align(read_lines(source), read_lines(target), source, target)
 
 
 def read_byte_pairs(source: Name, target: Name) -> Iterator[tuple[bytes, bytes]]:
-    """As `read_pairs`, the lines as the bytes they are: for steps to which it does not matter what characters are."""
+    """Like `read_pairs`, with lines as bytes, for steps that do not depend on characters."""
     return align(byte_lines(source), byte_lines(target), source, target)
 
 
 def byte_lines(path: Name) -> Iterator[bytes]:
-    """The lines of a file, split on newline alone, as bytes; UserError where there is no such file."""
+    """Yield the lines of a file as bytes, split at newlines only. Raises UserError if there is no such file."""
     try:
         with open(path, "rb") as file:
             for line in file:
@@ -34,9 +34,9 @@ def byte_lines(path: Name) -> Iterator[bytes]:
 
 
 def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target: Name) -> Iterator[tuple[Line, Line]]:
-    """Yield pairs of the lines of the files `source` and `target`.
+    """Yield the pairs of `sources` and `targets`, the lines of the files that `source` and `target` name.
 
-    Raises UserError, with both counts, once the shorter file has ended and the longer one has been counted.
+    Raises UserError at the end, with the number of lines of both files, if one is longer.
     """
     pairs = surplus_sources = surplus_targets = 0
     for source_line, target_line in zip_longest(sources, targets):
@@ -55,5 +55,5 @@ def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a tokenized line: what stands between spaces (U+0020 alone), without empty ones."""
+    """The words of a tokenized line, which only spaces (U+0020) separate."""
     return [word for word in line.split(" ") if word]

@@ -1,18 +1,19 @@
 """The registry of corpora: which archive holds which text, what it is for, and what it should contain.
 
-A registry is a tab-separated file with a header. Each row is one parallel corpus:
+A registry is a tab-separated file with a header. Each row describes one parallel corpus:
 
 - `name` and `role`;
-- `source_address`, `target_address`: the archives of its sides, the same address twice where one archive holds both;
-- `mirrors`: further addresses of the same archive, separated by spaces, tried in turn;
-- `sha256`: what the archive must have, wherever it is read; empty until known (see `nmt.corpora.lock`);
-- `bytes`, `published`: length and md5:HEX or sha256:HEX that others have published of the archive. A copy from the
-  addresses must agree, one from the setting `mirror` need not; an entry that proves wrong may be emptied;
-- `source_member`, `target_member`: the files inside, empty where the address is the text itself, perhaps compressed;
-- `pairs`, `words`: how many are expected, `words` as the paper states them.
+- `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both;
+- `mirrors`: further addresses of the same archive, separated by spaces and tried in order;
+- `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
+- `bytes`, `published`: the published length and hash (md5:HEX or sha256:HEX) of the archive. A file from the addresses
+  must have them, a copy from the setting `mirror` need not; an entry that proves wrong may be emptied;
+- `source_member`, `target_member`: the files inside; empty if the archive is the text itself, compressed or not;
+- `pairs`, `words`: the expected numbers; `words` is the number in the paper.
 
-The four columns from `mirrors` to `published` hold one entry for each address, source first, separated by a comma (one
-alone where the addresses are the same), or nothing. Standard library only: the workflow reads it while it is parsed.
+The four columns from `mirrors` to `published` are empty or have an entry for each address, source first, separated by a
+comma; a single entry if the addresses are the same. Standard library only, because the workflow reads the registry
+whenever it is parsed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PUBLISHED = re.compile(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Archive:
-    """A file to fetch and what is known of it: `bytes` is None and the hashes are "" where they are not known."""
+    """A file to fetch and what is known about it; unknown `bytes` are None, unknown hashes are ""."""
 
     address: str
     mirrors: tuple[str, ...] = ()
@@ -58,15 +59,15 @@ class Archive:
 
     @property
     def path(self) -> str:
-        """Where it lies below a mirror or a folder of archives (see `archive_path`)."""
+        """Its path below a mirror or a folder of archives (see `archive_path`)."""
         return archive_path(self.address)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """One parallel corpus of a registry; each tuple holds the source side first, then the target side.
+    """A parallel corpus of a registry; tuples have the source side first, then the target side.
 
-    A member is "" where the address is the text itself; `pairs` and `words` are None where they are not known.
+    A member is "" if the archive is the text itself; unknown `pairs` and `words` are None.
     """
 
     name: str
@@ -78,10 +79,10 @@ class Corpus:
 
 
 def archive_path(address: str) -> str:
-    """Where an address lies below a mirror or a folder of archives: its path without the leading slash.
+    """The path of an address below a mirror or a folder of archives: its path without the leading slash.
 
-    "https://www.statmt.org/wmt13/test.tgz" gives "wmt13/test.tgz"; a relative address is its own path. Raises
-    UserError where the path is empty or leaves its folder.
+    "https://www.statmt.org/wmt13/test.tgz" gives "wmt13/test.tgz"; a relative address is its own path. Raises UserError
+    if the path is empty or leaves its folder.
     """
     path = unquote(urlsplit(address).path) if "://" in address else address
     path = path.lstrip("/") if "://" in address else path
@@ -92,11 +93,11 @@ def archive_path(address: str) -> str:
 
 
 def read_registry(path: str | Path) -> dict[str, Corpus]:
-    """The corpora of the registry at `path`, by name, in the file's order.
+    """The corpora of the registry at `path`, by name, in the order of the file.
 
-    Empty lines and lines that start with "#" are skipped. Raises UserError, with the file and line, for an
-    unknown, repeated or missing column, a wrong number of fields, a name twice, an unknown role, an address, member,
-    hash or number that cannot be read, and an archive that two rows describe differently.
+    Empty lines and lines that start with "#" are skipped. Raises UserError, with the file and line, for an unknown,
+    repeated or missing column, a wrong number of fields, a repeated name, an unknown role, an invalid address, member,
+    hash or number, and an archive that two rows describe differently.
     """
     header: list[str] | None = None
     corpora: dict[str, Corpus] = {}
@@ -119,7 +120,7 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         if corpus.name in corpora:
-            raise UserError(f"{where}: the name {corpus.name!r} is there twice; rename or remove one")
+            raise UserError(f"{where}: the name {corpus.name!r} occurs twice; rename or remove one")
         for archive in corpus.archives:
             if known.setdefault(archive.path, archive) != archive:
                 raise UserError(
@@ -133,7 +134,7 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
 
 
 def read_archives(path: str | Path) -> dict[str, Archive]:
-    """The archives of the registry at `path`, by their paths, in the file's order."""
+    """The archives of the registry at `path`, by their paths, in the order of the file."""
     return {archive.path: archive for corpus in read_registry(path).values() for archive in corpus.archives}
 
 
@@ -143,7 +144,7 @@ def _header(fields: list[str], where: str) -> list[str]:
             near = get_close_matches(field, COLUMNS, 1, 0)[0] if field else COLUMNS[0]
             raise UserError(f"{where}: unknown column {field!r}; did you mean {near!r}?")
     if len(set(fields)) != len(fields):
-        raise UserError(f"{where}: a column is there twice")
+        raise UserError(f"{where}: a column occurs twice")
     missing = [column for column in COLUMNS if column not in fields]
     if missing:
         raise UserError(f"{where}: missing column {', '.join(missing)}")
@@ -191,7 +192,7 @@ def _archives(row: dict[str, str]) -> tuple[Archive, Archive]:
 
 
 def _for_each(column: str, row: dict[str, str], same: bool) -> tuple[str, str]:
-    """The column's entries for the source and the target address; `same`: both are one address."""
+    """The entries of a column for the source and the target address; `same` says that both are one address."""
     given = row[column].split(",") if row[column] else ["", ""]
     if len(given) == 1 and same:
         given *= 2
@@ -210,7 +211,7 @@ def _address(text: str) -> str:
 
 def _mirror(text: str) -> str:
     if urlsplit(_address(text)).scheme not in ("http", "https"):
-        raise UserError(f"mirrors {text!r}: must be the archive's whole http or https address elsewhere")
+        raise UserError(f"mirrors {text!r}: must be a full http or https address of the archive")
     return text
 
 

@@ -1,32 +1,37 @@
-"""Select the training pairs most like in-domain text, by the ratings of bilingual cross-entropy difference.
+"""Select training pairs: those most like in-domain text, by their bilingual cross-entropy difference.
 
-Three rules say which of the clean pairs are kept: `ranking`, the best of all corpora together within a number of
-source words; `shares`, the best of each corpus within its own share of the corpus's source words; `random`, pairs
-drawn by lot within a number of source words, to compare with. The rules decide only what is kept: the order of the
-text stays. Beside the text stand an audit, what each corpus gave and lost; the distribution of the ratings; and the
-best and worst pairs, to look at.
+The setting `rule` says which clean pairs are kept:
+
+- `ranking`: the best pairs of all corpora together, up to a number of source words;
+- `shares`: the best pairs of each corpus, up to its share of the corpus's source words;
+- `random`: pairs drawn at random, up to a number of source words, for comparison;
+- `all`: every clean pair; no ratings are needed.
+
+Pairs keep the order of the text. Reports go with the text: an audit of what each corpus contributed and lost and, where
+pairs are rated, the distribution of the ratings and examples of the best and the worst pairs.
 """
 
 from __future__ import annotations
 
 import argparse
 from bisect import bisect_right
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array
-from nmt.corpora.clean import Files, Pair, State, Text, add_text_arguments, text_of
+from nmt.corpora.cleaned import CleanedText, Files, Pair, State, add_cleaned_arguments, cleaned_text
 from nmt.corpora.score_pairs import RATING
+from nmt.settings.checks import unknown
+from nmt.settings.sections import Select
 from nmt.system.files import UserError, atomic, warn, write_lines
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, write_csv
 
-RULES = ("ranking", "shares", "random")
-EXAMPLES = 10  # best and worst pairs of each corpus that are shown
-# Bins of the ratings' distribution, in bits; the outermost are open.
+EXAMPLES = 10  # best and worst pairs shown for each corpus
+# Bins of the distribution of ratings, in bits; the outermost are open.
 EDGES = np.concatenate(([-np.inf], np.arange(-10, 15.25, 0.25), [np.inf]))
 
 AUDIT = (
@@ -37,25 +42,24 @@ DISTRIBUTION = ("corpus", "rating_from", "rating_to", "pairs", "pairs_kept", "cu
 TOTAL = "total"
 
 Row = tuple[Cell, ...]
+Ratings = NDArray[np.float32]
 
 
-# ---- the choice
+# ---- which pairs are kept
 
 
-def keep_best(
-    ratings: NDArray[np.float32], words: NDArray[np.uint32], clean: NDArray[np.bool_], budget: int
-) -> NDArray[np.bool_]:
-    """Which pairs to keep: the clean ones of lowest rating, equal ratings in the text's order, within `budget` words.
+def keep_best(ratings: Ratings, words: NDArray[np.uint32], clean: NDArray[np.bool_], budget: int) -> NDArray[np.bool_]:
+    """Which pairs to keep: the clean pairs with the lowest ratings, up to `budget` source words.
 
-    All arguments and the result have shape (pairs,); words are those of the source. The rating at which the budget is
-    spent is searched for by halves, which takes less memory than to sort.
+    All arrays have the shape (pairs,). Pairs with equal ratings are kept in the text's order. The rating at which the
+    budget is spent is found by bisection, which takes less memory than sorting.
     """
     keys = _keys(ratings)
 
     def words_up_to(key: int) -> int:
         return int(np.sum(words, where=clean & (keys <= key), dtype=np.int64))
 
-    cut = bisect_right(range(1 << 32), budget, key=words_up_to)  # the first key too much
+    cut = bisect_right(range(1 << 32), budget, key=words_up_to)  # the first key that exceeds the budget
     kept = clean & (keys < cut)
     tied = np.flatnonzero(clean & (keys == cut))
     left = budget - words_up_to(cut - 1)
@@ -63,43 +67,42 @@ def keep_best(
     return kept
 
 
-def _keys(ratings: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Whole numbers in the order of the ratings: their bits, all inverted where the sign is set, else the sign."""
-    keys = (ratings + np.float32(0)).view(np.uint32)  # adding makes -0 a 0
+def _keys(ratings: Ratings) -> NDArray[np.uint32]:
+    """Integers that sort like the ratings: the bits of a float, inverted if it is negative, else with the sign set."""
+    keys = (ratings + np.float32(0)).view(np.uint32)  # the sum turns -0 into 0
     negative = ratings < 0
     np.invert(keys, out=keys, where=negative)
     np.bitwise_or(keys, np.uint32(1 << 31), out=keys, where=~negative)
     return keys
 
 
-def choose(
-    rule: str, text: Text, ratings: NDArray[np.float32], words: int, shares: dict[str, float], seed: int
-) -> NDArray[np.bool_]:
-    """Which pairs `rule` keeps, shape (pairs,); see the module."""
+def choose(settings: Select, text: CleanedText, ratings: Ratings, seed: int) -> NDArray[np.bool_]:
+    """Which pairs a rule that rates pairs keeps, shape (pairs,)."""
     clean = text.clean
-    if rule == "shares":
+    if settings.rule == "shares":
         kept = np.zeros_like(clean)
         for name, part in text.corpora().items():
             part_clean, part_words = clean[part], text.source_words[part]
-            budget = int(shares.get(name, 1) * np.sum(part_words, where=part_clean, dtype=np.int64))
+            share = (settings.shares or {}).get(name, 1)
+            budget = int(share * np.sum(part_words, where=part_clean, dtype=np.int64))
             kept[part] = keep_best(ratings[part], part_words, part_clean, budget)
         return kept
     available = int(np.sum(text.source_words, where=clean, dtype=np.int64))
-    if not 0 < words < available:
-        warn(f"selection words {words}: all {available} words of the clean text are kept")
+    if not 0 < settings.words < available:
+        warn(f"select.words {settings.words}: all {available} words of the clean text are kept")
         return clean
-    if rule == "random":
+    if settings.rule == "random":
         ratings = np.random.default_rng(seed).random(len(clean), np.float32)
-    return keep_best(ratings, text.source_words, clean, words)
+    return keep_best(ratings, text.source_words, clean, settings.words)
 
 
-# ---- accounts of it
+# ---- reports
 
 
-def audit(text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_]) -> list[Row]:
-    """The rows of the audit, columns as in AUDIT: one row a corpus, the total last.
+def audit(text: CleanedText, ratings: Ratings | None, kept: NDArray[np.bool_]) -> list[Row]:
+    """The rows of the audit, columns as in AUDIT: a row for each corpus, the total last.
 
-    `mean_rating` is over all clean pairs, kept or not.
+    `mean_rating` is the mean over all clean pairs, kept or not; it is empty without ratings.
     """
     rows: list[Row] = []
     for name, part in [*text.corpora().items(), (TOTAL, slice(None))]:
@@ -109,16 +112,18 @@ def audit(text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_]) -> 
         before = [int(side.sum(dtype=np.int64)) for side in sides]
         after = [int(np.sum(side, where=chosen, dtype=np.int64)) for side in sides]
         clean = states == State.CLEAN
-        mean = f"{ratings[part].mean(where=clean, dtype=np.float64):.4f}" if clean.any() else ""
+        mean = ""
+        if ratings is not None and clean.any():
+            mean = f"{ratings[part].mean(where=clean, dtype=np.float64):.4f}"
         rows.append((name, len(states), *before, *dropped, int(chosen.sum()), *after, mean))
     return rows
 
 
-def distribution(rule: str, text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_]) -> list[Row]:
-    """How many clean pairs of each corpus have what rating, and how many are kept, columns as in DISTRIBUTION.
+def distribution(rule: str, text: CleanedText, ratings: Ratings, kept: NDArray[np.bool_]) -> list[Row]:
+    """The number of clean pairs and of kept pairs of each corpus in each bin of ratings, columns as in DISTRIBUTION.
 
-    `cut` is the highest rating that the rule keeps, of all corpora or of this one; empty where nothing was cut by
-    ratings. Bins without pairs are left out.
+    `cut` is the highest rating that the rule keeps, in all corpora or, for `shares`, in this one; it is empty where
+    ratings decided nothing. Bins without pairs are left out.
     """
     rows: list[Row] = []
     clean = text.clean
@@ -135,8 +140,8 @@ def distribution(rule: str, text: Text, ratings: NDArray[np.float32], kept: NDAr
     return rows
 
 
-def extremes(text: Text, ratings: NDArray[np.float32]) -> set[int]:
-    """The numbers of each corpus's best and worst clean pairs, `EXAMPLES` of either where there are as many."""
+def extremes(text: CleanedText, ratings: Ratings) -> set[int]:
+    """The numbers of the best and of the worst clean pairs of each corpus, at most `EXAMPLES` of either."""
     found: set[int] = set()
     clean = text.clean
     for part in text.corpora().values():
@@ -148,7 +153,7 @@ def extremes(text: Text, ratings: NDArray[np.float32]) -> set[int]:
     return {number for number in found if clean[number]}
 
 
-def write_kept(text: Text, kept: NDArray[np.bool_], outputs: Files, shown: Container[int]) -> dict[int, Pair]:
+def write_kept(text: CleanedText, kept: NDArray[np.bool_], outputs: Files, shown: Container[int]) -> dict[int, Pair]:
     """Write both sides of the kept pairs in the text's order; return the pairs whose numbers are in `shown`."""
     found: dict[int, Pair] = {}
     with (
@@ -167,8 +172,8 @@ def write_kept(text: Text, kept: NDArray[np.bool_], outputs: Files, shown: Conta
     return found
 
 
-def examples(text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_], shown: dict[int, Pair]) -> list[str]:
-    """The pairs of `shown` with where they come from, best first, as lines of tab-separated columns, header first."""
+def examples(text: CleanedText, ratings: Ratings, kept: NDArray[np.bool_], shown: dict[int, Pair]) -> list[str]:
+    """The pairs of `shown` and where they are from, best first: tab-separated lines, the header first."""
     lines = ["rating\tkept\tcorpus\tline\tsource\ttarget"]
     places = text.corpora().items()
     for number in sorted(shown, key=lambda number: (ratings[number], number)):
@@ -183,48 +188,47 @@ def examples(text: Text, ratings: NDArray[np.float32], kept: NDArray[np.bool_], 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt select`."""
-    add_text_arguments(parser)
-    parser.add_argument("--ratings", nargs="+", type=Path, required=True, help="of the step rate, one a part")
-    parser.add_argument("--rule", choices=RULES, default="ranking")
-    parser.add_argument("--words", type=int, default=0, help="source words to keep; 0 keeps all that is clean")
-    parser.add_argument("--shares", nargs="*", default=[], metavar="CORPUS=SHARE", help="a corpus not named: 1")
-    parser.add_argument("--seed", type=int, default=0, help="of the lots of the rule random")
+    """The options of `nmt select`."""
+    add_cleaned_arguments(parser)
+    parser.add_argument("--ratings", nargs="*", type=Path, default=[], help="from the step score_pairs, a file a part")
+    Select.add_argument(parser)
+    parser.add_argument("--seed", type=int, required=True, help="of the rule random")
     parser.add_argument("--outputs", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--audit", type=Path, required=True, help="CSV: what each corpus gave")
-    parser.add_argument("--distribution", type=Path, required=True, help="CSV: the ratings of each corpus")
-    parser.add_argument("--examples", type=Path, required=True, help="TSV: the best and worst pairs of each corpus")
+    parser.add_argument("--audit", type=Path, required=True, help="CSV: what each corpus contributed and lost")
+    parser.add_argument("--distribution", type=Path, nargs="?", help="CSV: the ratings of each corpus")
+    parser.add_argument("--examples", type=Path, nargs="?", help="TSV: the best and the worst pairs of each corpus")
 
 
-def _shares(words: Sequence[str], corpora: Container[str]) -> dict[str, float]:
-    """The shares of --shares; UserError unless each is a known corpus and a number from 0 to 1."""
-    shares: dict[str, float] = {}
-    for word in words:
-        name, _, share = word.rpartition("=")
-        try:
-            shares[name] = float(share)
-        except ValueError:
-            shares[name] = -1
-        if name not in corpora or not 0 <= shares[name] <= 1:
-            raise UserError(f"selection shares: {word} is not the name of a corpus, = and a number from 0 to 1")
-    return shares
+def _read_ratings(paths: list[Path], pairs: int) -> Ratings:
+    """The ratings of all parts, shape (pairs,)."""
+    ratings = np.concatenate([read_array(path, RATING) for path in paths])
+    if len(ratings) != pairs:
+        raise UserError(f"{len(ratings)} ratings for {pairs} pairs; run the step score_pairs again")
+    return ratings
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Cut the rated training text and give account of it."""
-    if arguments.words < 0 or arguments.seed < 0:
-        raise UserError(f"selection words {arguments.words}, seed {arguments.seed}: neither may be negative")
-    shares = _shares(arguments.shares, arguments.names)
-    text = text_of(arguments)
-    if not text.clean.any():
-        raise UserError(f"{', '.join(text.corpora())}: no clean pair, all are empty or held out; check the corpora")
-    ratings = np.concatenate([read_array(path, RATING) for path in arguments.ratings])
-    if len(ratings) != len(text.states):
-        raise UserError(f"{len(ratings)} ratings for {len(text.states)} pairs; rate the text again")
-    kept = choose(arguments.rule, text, ratings, arguments.words, shares, arguments.seed)
+    """Select the training text and report on it."""
+    settings: Select = arguments.settings
+    if arguments.seed < 0:
+        raise UserError(f"--seed {arguments.seed}: must not be negative")
+    for name in settings.shares or ():
+        if name not in arguments.names:
+            raise unknown(name, arguments.names, "select.shares", "training corpus")
+    if settings.scores_pairs and not (arguments.ratings and arguments.distribution and arguments.examples):
+        raise UserError(f"select.rule {settings.rule}: name --ratings, --distribution and --examples")
+    text = cleaned_text(arguments)
+    text.check_clean()
+    if not settings.scores_pairs:
+        write_kept(text, text.clean, arguments.outputs, ())
+        write_csv(arguments.audit, AUDIT, audit(text, None, text.clean))
+        return
+    ratings = _read_ratings(arguments.ratings, len(text.states))
+    kept = choose(settings, text, ratings, arguments.seed)
     if not kept.any():
-        raise UserError(f"selection words {arguments.words}, shares {shares}: no pair is as short; allow more")
+        size = f"shares {settings.shares}" if settings.rule == "shares" else f"words {settings.words}"
+        raise UserError(f"select.{size}: too little for a single pair; allow more")
     shown = write_kept(text, kept, arguments.outputs, extremes(text, ratings))
     write_csv(arguments.audit, AUDIT, audit(text, ratings, kept))
-    write_csv(arguments.distribution, DISTRIBUTION, distribution(arguments.rule, text, ratings, kept))
+    write_csv(arguments.distribution, DISTRIBUTION, distribution(settings.rule, text, ratings, kept))
     write_lines(arguments.examples, examples(text, ratings, kept, shown))

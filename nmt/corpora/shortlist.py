@@ -1,9 +1,8 @@
-"""Keep the most frequent words of one side of the training text: the shortlist of Section 4.1.
+"""Make the shortlist of one language: the most frequent words of that side of the training text (Section 4.1).
 
-The file has one symbol a line, "symbol<TAB>count", and the line's number is the symbol's id: 0 ends a
-sentence, 1 stands for every other word, words follow by falling count (equal counts: by code point).
-As in the original code a shortlist of size n holds the unknown word and n - 1 words; the end of the sentence
-is not counted.
+Each line of the file is "symbol<TAB>count", and the number of the line, from 0, is the id of the symbol: 0 is the end
+of a sentence, 1 the unknown word, and words follow by descending count (ties by code point). As in the original code a
+shortlist of size n holds the unknown word and n - 1 words; the end of the sentence does not count.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
+from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.progress import Progress
 
@@ -23,16 +23,16 @@ EOS = 0
 UNK = 1
 EOS_SYMBOL = "<eos>"
 UNK_SYMBOL = "<unk>"
-UNK_WORD = "UNK"  # how the unknown word is written in translations
-# Text that holds one of these as a word could not be told from our own symbols: it counts as unknown.
+UNK_WORD = "UNK"  # the unknown word in translations
+# In the text these words would be mistaken for our own symbols, so they count as unknown.
 RESERVED = frozenset({EOS_SYMBOL, UNK_SYMBOL, UNK_WORD})
 
 
 @dataclass(frozen=True)
 class Shortlist:
-    """The symbols of one language; a symbol's id is its position.
+    """The symbols of one language; the id of a symbol is its position.
 
-    `symbols` starts with "<eos>" and "<unk>"; `counts[i]` is how often symbol i occurs in the training text.
+    `symbols` starts with "<eos>" and "<unk>"; `counts[i]` is the count of symbol i in the training text.
     """
 
     symbols: tuple[str, ...]
@@ -45,7 +45,7 @@ class Shortlist:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Shortlist:
-        """Read a shortlist; UserError where a line is not "symbol<TAB>count" or a symbol is repeated."""
+        """Read a shortlist. Raises UserError if a line is not "symbol<TAB>count" or if a symbol is repeated."""
         symbols: list[str] = []
         counts: list[int] = []
         for number, line in enumerate(read_lines(path), 1):
@@ -55,22 +55,22 @@ class Shortlist:
             symbols.append(symbol)
             counts.append(int(count))
         if symbols[:2] != [EOS_SYMBOL, UNK_SYMBOL] or len(symbols) < 3:
-            raise UserError(f"{path}: must start with {EOS_SYMBOL} and {UNK_SYMBOL} and holds words; make it again")
+            raise UserError(f"{path}: must hold {EOS_SYMBOL}, {UNK_SYMBOL} and words; make it again")
         if len(set(symbols)) != len(symbols):
-            raise UserError(f"{path}: a word stands twice in the shortlist; make the shortlist again")
+            raise UserError(f"{path}: a word occurs twice in the shortlist; make the shortlist again")
         return cls(tuple(symbols), tuple(counts))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the shortlist, whole or not at all."""
+        """Write the shortlist atomically."""
         pairs = zip(self.symbols, self.counts, strict=True)
         write_lines(path, (f"{symbol}\t{count}" for symbol, count in pairs))
 
     def __len__(self) -> int:
-        """The number of symbols K, the end of the sentence and the unknown word included."""
+        """The number of symbols K, including the end of the sentence and the unknown word."""
         return len(self.symbols)
 
     def ids(self, words: Iterable[str]) -> list[int]:
-        """The ids of `words`, UNK for those beyond the shortlist; no EOS is added."""
+        """The ids of `words`, UNK for a word outside the shortlist; no EOS is appended."""
         get = self._ids.get
         return [get(word, UNK) for word in words]
 
@@ -79,12 +79,12 @@ class Shortlist:
         return UNK not in self.ids(split_words(line))
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """The words of `ids`; the unknown word reads "UNK", the end of the sentence "<eos>"."""
+        """The words of `ids`; the unknown word is "UNK", the end of the sentence "<eos>"."""
         return [UNK_WORD if number == UNK else self.symbols[number] for number in ids]
 
 
 def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:
-    """How often each word occurs in tokenized `lines`, and the number of lines."""
+    """The number of occurrences of each word in tokenized `lines`, and the number of lines."""
     counter: Counter[str] = Counter()
     sentences = 0
     for line in lines:
@@ -94,9 +94,9 @@ def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:
 
 
 def make_shortlist(counter: Counter[str], size: int, sentences: int) -> Shortlist:
-    """The unknown word and the `size` - 1 most frequent words of `counter`, or all where there are fewer.
+    """The shortlist of the unknown word and the `size` - 1 most frequent words of `counter`, or all if there are fewer.
 
-    The count of <eos> is `sentences`, that of <unk> the number of tokens that the shortlist does not cover.
+    The count of <eos> is `sentences`, that of <unk> the number of tokens outside the shortlist.
     """
     ranked = sorted(
         ((word, count) for word, count in counter.items() if word not in RESERVED),
@@ -110,22 +110,21 @@ def make_shortlist(counter: Counter[str], size: int, sentences: int) -> Shortlis
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt shortlist`."""
-    parser.add_argument("--input", type=Path, required=True, help="tokenized text; its suffix names the language")
-    parser.add_argument("--size", type=int, required=True, help="words kept, the unknown word counted (30000)")
-    parser.add_argument("--output", type=Path, required=True, help="the shortlist, tab-separated")
+    """The options of `nmt shortlist`."""
+    parser.add_argument("--input", type=Path, required=True, help="tokenized training text, one side")
+    sections.Shortlist.add_argument(parser)
+    parser.add_argument("--output", type=Path, required=True, help="the shortlist, TSV")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the text and write its shortlist."""
-    if arguments.size < 2:
-        raise UserError(f"shortlist size {arguments.size}: it must be 2 at least, the unknown word and one word")
+    """Count the words of the text and write its shortlist."""
+    size: int = arguments.settings.size
     with Progress(f"shortlist {arguments.input.name}", None, "lines") as progress:
         counter, sentences = count_words(progress.over(read_lines(arguments.input)))
-    shortlist = make_shortlist(counter, arguments.size, sentences)
+    shortlist = make_shortlist(counter, size, sentences)
     kept = len(shortlist) - 2
     if kept == 0:
-        raise UserError(f"{arguments.input}: holds no words, so there is no shortlist to make; check the steps before")
-    if kept < arguments.size - 1:
-        warn(f"{arguments.input}: shortlist size {arguments.size}, but the text has only {kept} words; all are kept")
+        raise UserError(f"{arguments.input}: no words for a shortlist; check the steps before this one")
+    if kept < size - 1:
+        warn(f"{arguments.input}: shortlist.size is {size}, but the text has only {kept} words; all are kept")
     shortlist.write(arguments.output)

@@ -1,12 +1,11 @@
-"""Tokenize text as the Moses script does: punctuation and contractions cut off, special characters escaped.
+"""Tokenize text like the Moses script: separate punctuation and contractions, escape special characters.
 
-The words are exactly those of sacremoses with its defaults (escaping on, hyphens and case kept), one space between
-them. Only time is saved. Nearly all that sacremoses does to a string between two spaces depends on that string alone,
-so it is done once for each such string, and looked up when the string comes again; what depends on its neighbours (a
-period, and apostrophes and commas at the ends of a line) is done on the line.
+The output is exactly that of sacremoses with its defaults (escaping on, hyphens and case kept), only faster. Nearly
+everything that sacremoses does to a string between two spaces depends on that string alone, so it is done once and
+cached; what depends on the context (periods, and apostrophes and commas at the ends of a line) is done on the line.
 
-A file may be tokenized in shards of so many lines, each in a job of its own: their outputs end to end are the output
-of the whole, and those of the two sides of a corpus are aligned.
+A file may be tokenized in shards with a given number of lines, each in a job of its own: the concatenated outputs are
+the output for the whole file, and the shards of the two sides of a corpus are aligned.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from nmt.system.files import UserError, decode_lines, warn, write_lines
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
-STRINGS_KEPT, LONGEST_KEPT = 1 << 18, 50  # characters: some 60 MB
+CACHED_STRINGS, CACHED_LENGTH = 1 << 18, 50  # about 60 MB; the length is in characters
 DIGITS = frozenset("0123456789")
-# Marks within the pieces of a line; str.split has taken these characters out of the text.
-OPEN = ".\n"  # a last period that the next word decides on
-ODD = "\r"  # a string that only the whole line tells how to cut
+# Marks within the pieces of a line, of characters that str.split has removed from the text.
+OPEN = ".\n"  # a final period; the next word decides whether it is separated
+ODD = "\r"  # a string that can only be tokenized within its line
 
 
 class Shard(NamedTuple):
-    """Shard `number`, from 1, of the `of` shards of a file: `lines` lines, the last one all that are left."""
+    """Shard `number` (from 1) of the `of` shards of a file, with `lines` lines; the last has all remaining lines."""
 
     number: int = 1
     of: int = 1
@@ -48,8 +47,8 @@ WHOLE = Shard()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="two letters, as en or fr")
-    parser.add_argument("--input", type=Path, required=True, help="text, a sentence a line")
+    parser.add_argument("--language", required=True, help="language code, such as en or fr")
+    parser.add_argument("--input", type=Path, required=True, help="text with a sentence on each line")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument(
         "--shard",
@@ -57,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=3,
         default=WHOLE,
         metavar=("NUMBER", "SHARDS", "LINES"),
-        help="of the shards of so many lines, the last of which holds all that is left, only this one, from 1 [all]",
+        help="tokenize only shard NUMBER, from 1, of SHARDS with LINES lines each; the last has the remaining lines",
     )
 
 
@@ -71,25 +70,25 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def tokenize_file(language: str, source: Path, output: Path, shard: Shard = WHOLE) -> None:
-    """Tokenize a shard of `source` line by line to `output`; an empty line stays empty."""
+    """Tokenize a shard of `source` line by line to `output`; empty lines stay empty."""
     with Progress(f"tokenize {source.name}{shard}", None, "lines") as progress:
         write_lines(output, map(Tokenizer(language).line, progress.over(read_shard(source, shard))))
 
 
 def read_shard(path: Path, shard: Shard) -> Iterator[str]:
-    """The lines of a shard of a UTF-8 file; UserError, with shard and line, where the bytes are not UTF-8."""
-    passed = (shard.number - 1) * shard.lines
+    """Yield the lines of a shard of a UTF-8 file. Raises UserError, with shard and line, if a line is not UTF-8."""
+    skipped = (shard.number - 1) * shard.lines
     count = shard.lines if shard.number < shard.of else None
     try:
         with open(path, "rb") as file:
-            _pass(file, passed)
-            yield from decode_lines(islice(file, count), f"{path}{shard}", passed + 1)
+            _skip(file, skipped)
+            yield from decode_lines(islice(file, count), f"{path}{shard}", skipped + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
 
 
-def _pass(file: BinaryIO, lines: int) -> None:
-    """Read on to where the next `lines` lines have ended."""
+def _skip(file: BinaryIO, lines: int) -> None:
+    """Skip the next `lines` lines."""
     block = file.read(BLOCK)
     while block and lines > block.count(b"\n"):
         lines -= block.count(b"\n")
@@ -100,25 +99,25 @@ def _pass(file: BinaryIO, lines: int) -> None:
 
 
 class _Pieces(dict[str, str]):
-    """What `make` makes of a string, made once unless it is long; forgotten as a whole when there are too many."""
+    """A cache of `make(string)` for strings that are not too long; it is cleared when it is full."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
 
     def __missing__(self, string: str) -> str:
         piece = self._make(string)
-        if len(string) <= LONGEST_KEPT:
-            if len(self) >= STRINGS_KEPT:
+        if len(string) <= CACHED_LENGTH:
+            if len(self) >= CACHED_STRINGS:
                 self.clear()
             self[string] = piece
         return piece
 
 
 class Tokenizer:
-    """`MosesTokenizer(language).tokenize(line)`, faster.
+    """A faster `MosesTokenizer(language).tokenize(line)`.
 
-    Takes its character classes, expressions and abbreviations from sacremoses and follows its steps in their order,
-    each only where the text holds a character that the step could change.
+    Character classes, expressions, abbreviations and the order of the steps are those of sacremoses; a step is skipped
+    if the text has no character that it could change.
     """
 
     def __init__(self, language: str) -> None:
@@ -145,19 +144,19 @@ class Tokenizer:
         self._pieces = _Pieces(self._piece)
 
     def line(self, text: str) -> str:
-        """The words of one line, separated by single spaces; in time linear in its length."""
+        """The words of a line, separated by single spaces. The time is linear in its length."""
         strings = text.split()
         if not strings:
             return ""
         words = " ".join(map(self._pieces.__getitem__, strings))
-        # An apostrophe or comma is cut off by what stands on both of its sides: at an end of the line there is nothing,
-        # and of two apostrophes with a space between them the first takes the space from the second.
+        # Whether an apostrophe or comma is separated depends on both neighbours. At an end of the line one is missing;
+        # and of two apostrophes with a space between them, the match of the first consumes the space.
         if strings[0][0] in ",'" or strings[-1][-1] in ",'" or "&apos; &apos;" in words or ODD in words:
             return self._whole(" ".join(strings))
         return self._closed(words) if OPEN in words else words
 
     def _piece(self, string: str) -> str:
-        """The words of what stands between two spaces; ends with `OPEN` where what follows decides on its period."""
+        """The words of a string between two spaces; `OPEN` at the end if the next word decides on its period."""
         if self._unchanged(string) and "MULTI" not in string:
             return string
         if self._junk.search(string):
@@ -171,7 +170,7 @@ class Tokenizer:
         return self._finished(" ".join(words)) + OPEN
 
     def _closed(self, words: str) -> str:
-        """The pieces of a line with each open period cut off, or left on where the next word says so."""
+        """The pieces of a line, each open period separated unless the next word prevents it."""
         parts = words.split(OPEN)
         closed = []
         for part, rest in pairwise(parts):
@@ -181,7 +180,7 @@ class Tokenizer:
         return "".join([*closed, parts[-1]])
 
     def _whole(self, text: str) -> str:
-        """The words of one line, by sacremoses' steps one after the other."""
+        """The words of a line, by the steps of sacremoses on the whole line."""
         words = self._cut(self._junk.sub("", text).strip()).split()
         self._cut_periods(words)
         text = " ".join(words)
@@ -190,7 +189,7 @@ class Tokenizer:
         return self._finished(text)
 
     def _cut(self, text: str) -> str:
-        """The text with spaces around special characters, runs of periods, commas and apostrophes."""
+        """The text with special characters, runs of periods, commas and apostrophes separated."""
         text = self._special.sub(self._padded, text)
         if ".." in text:
             text = self._cut_dots(text)
@@ -203,7 +202,7 @@ class Tokenizer:
         return text
 
     def _cut_periods(self, words: list[str]) -> None:
-        """Cut the period off a word that it ends, unless the word is an abbreviation or the next in lower case."""
+        """Separate the final period of each word, unless it is an abbreviation or the next word is in lower case."""
         for index, word in enumerate(words):
             if word[-1] != "." or len(word) == 1:
                 continue
@@ -219,7 +218,7 @@ class Tokenizer:
                 words[index] = f"{prefix} ."
 
     def _finished(self, text: str) -> str:
-        """The words with their runs of periods back and special characters escaped."""
+        """The text with runs of periods restored and special characters escaped."""
         if "MULTI" in text:
             text = self._join_dots(text)
         for character, entity in self._escapes:

@@ -1,11 +1,11 @@
-"""Estimate the language models of data selection: for each side one of in-domain text and one of text in general.
+"""Train the language models of data selection: for each side one on in-domain text and one on general text.
 
-The general model is estimated on as many source words as the in-domain text has, drawn at random from the clean pairs
-of all corpora. As in Moore and Lewis (2010) both models of a language share one vocabulary, the words seen twice or
-more in the in-domain text; every other word is one unknown word. The models are n-gram models with modified
-Kneser-Ney smoothing, made by KenLM's lmplz.
+The general text is a random sample of the clean pairs of all corpora, with as many source words as the in-domain text.
+As in Moore and Lewis (2010) both models of a language share one vocabulary, the words that occur at least twice in the
+in-domain text; all other words are one unknown word. The models are n-gram models with modified Kneser-Ney smoothing,
+estimated by KenLM's lmplz.
 
-A folder holds, for each side, the vocabulary (`source.words`, a word a line) and the two models
+The output folder holds for each side the vocabulary (`source.words`, a word a line) and the two models
 (`source.in-domain.arpa`, `source.general.arpa`).
 """
 
@@ -24,19 +24,21 @@ from pathlib import Path
 import kenlm
 import numpy as np
 
-from nmt.corpora.clean import Pair, Text, add_text_arguments, count_words, pair_files, text_of
+from nmt.corpora.clean import count_words
+from nmt.corpora.cleaned import CleanedText, Pair, add_cleaned_arguments, cleaned_text, pair_files
 from nmt.corpora.pairs import read_byte_pairs
+from nmt.settings.sections import Select
 from nmt.system.files import UserError, atomic, partial_name
 
 SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
-MEMORY = "1G"  # for lmplz to sort in; beyond it uses the disk
+MEMORY = "1G"  # in which lmplz sorts; beyond it, lmplz uses the disk
 UNKNOWN = b"<unknown>"
 FULL_DISK = re.compile(f"{os.strerror(errno.ENOSPC)}|{os.strerror(errno.EFBIG)}", re.IGNORECASE)
 
 
 def vocabulary(lines: Iterable[bytes]) -> frozenset[bytes]:
-    """The words seen twice or more; control characters that KenLM would split at make a word unknown."""
+    """The words that occur at least twice; a word with a NUL, at which KenLM would split it, is unknown."""
     counter: Counter[bytes] = Counter()
     for line in lines:
         counter.update(line.split())
@@ -45,7 +47,7 @@ def vocabulary(lines: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def mask(line: bytes, known: frozenset[bytes]) -> tuple[bytes, int]:
-    """The line with its unknown words replaced, and its number of words."""
+    """The line with every word outside `known` replaced by the unknown word, and the number of its words."""
     words = line.split()
     return b" ".join([word if word in known else UNKNOWN for word in words]), len(words)
 
@@ -53,9 +55,9 @@ def mask(line: bytes, known: frozenset[bytes]) -> tuple[bytes, int]:
 def estimate(
     lmplz: Path, order: int, lines: Iterable[bytes], known: frozenset[bytes], arpa: Path, *options: str
 ) -> None:
-    """Estimate an interpolated modified Kneser-Ney model of `lines` with KenLM and write it to `arpa`.
+    """Estimate an interpolated model with modified Kneser-Ney smoothing on `lines`, and write it to `arpa`.
 
-    `options` are further ones of lmplz.
+    `options` are passed to lmplz. Raises UserError if lmplz cannot be run or fails.
     """
     with atomic(arpa) as partial:
         text = partial_name(arpa.with_suffix(".txt"))
@@ -68,12 +70,12 @@ def estimate(
             try:
                 done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             except OSError as error:
-                made = "make it with `python -m nmt lmplz`"
-                raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {made}") from None
+                build = "build it with `python -m nmt lmplz`"
+                raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {build}") from None
             if done.returncode:
                 output = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
                 print(*output[-10:], sep="\n", file=sys.stderr)
-                # its threads fail one after the other: on a full disk the last line may be of one that only followed
+                # One thread of lmplz after another fails: the last line need not be the cause, a full disk.
                 full = [line for line in output if FULL_DISK.search(line)]
                 reason = [f"exit code {done.returncode}", *output, *full][-1]
                 raise UserError(f"{lmplz}: {arpa} could not be estimated: {reason}")
@@ -82,19 +84,19 @@ def estimate(
 
 
 def load_model(arpa: Path) -> kenlm.Model:
-    """A language model for scoring; UserError where its file is missing or broken."""
+    """A language model to score with. Raises UserError if its file is missing or broken."""
     config = kenlm.Config()
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
     try:
         return kenlm.Model(str(arpa), config)
     except (OSError, RuntimeError) as error:
-        raise UserError(f"{arpa}: cannot be read ({str(error).splitlines()[0]}); estimate it again") from None
+        raise UserError(f"{arpa}: cannot be read ({str(error).splitlines()[0]}); train it again") from None
 
 
-def draw(text: Text, words: int, seed: int) -> list[Pair]:
-    """Clean pairs drawn with the seed, without repetition, until they hold `words` source words."""
-    # a clean pair has a source word or more, hence no more than `words` of them are needed
+def draw(text: CleanedText, words: int, seed: int) -> list[Pair]:
+    """Clean pairs drawn at random without replacement until they have `words` source words, in the text's order."""
+    # A clean pair has at least one source word, so `words` pairs are enough.
     order = np.random.default_rng(seed).permutation(np.flatnonzero(text.clean))[:words]
     count = int(np.searchsorted(np.cumsum(text.source_words[order], dtype=np.int64), words)) + 1
     drawn = np.zeros(len(text.states), dtype=bool)
@@ -103,37 +105,35 @@ def draw(text: Text, words: int, seed: int) -> list[Pair]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt estimate`."""
-    parser.add_argument("--lmplz", type=Path, required=True, help="KenLM's program that estimates models")
-    add_text_arguments(parser)
-    parser.add_argument("--in-domain-sources", nargs="*", type=Path, default=[])
+    """The options of `nmt train_lm`."""
+    parser.add_argument("--lmplz", type=Path, required=True, help="the program of KenLM that estimates models")
+    add_cleaned_arguments(parser)
+    parser.add_argument("--in-domain-sources", nargs="*", type=Path, default=[], help="tokenized text")
     parser.add_argument("--in-domain-targets", nargs="*", type=Path, default=[])
-    parser.add_argument("--order", type=int, default=4, help="of the language models")
-    parser.add_argument("--seed", type=int, required=True, help="of the sample for the general models")
-    parser.add_argument("--output", type=Path, required=True, help="a folder")
+    Select.add_argument(parser)
+    parser.add_argument("--seed", type=int, required=True, help="of the random sample for the general models")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the models")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Estimate the four models."""
-    if not 2 <= arguments.order <= 6:
-        raise UserError(f"selection order {arguments.order}: n-gram models have an order from 2 to 6")
+    """Train the four models."""
+    settings: Select = arguments.settings
     if arguments.seed < 0:
-        raise UserError(f"selection seed {arguments.seed}: it must not be negative")
+        raise UserError(f"--seed {arguments.seed}: must not be negative")
     files = pair_files(arguments.in_domain_sources, arguments.in_domain_targets, "in-domain-")
     in_domain = [pair for one in files for pair in read_byte_pairs(*one) if pair[0].strip() and pair[1].strip()]
     if not in_domain:
         named = ", ".join(str(path) for one in files for path in one) or "--in-domain-sources"
-        raise UserError(f"{named}: no in-domain text to select by; give some")
-    text = text_of(arguments)
-    if not text.clean.any():
-        raise UserError(f"{', '.join(text.corpora())}: no clean pair, all are empty or held out; check the corpora")
-    print("estimate: drawing the general text", file=sys.stderr, flush=True)
+        raise UserError(f"{named}: no in-domain text to compare with; give some")
+    text = cleaned_text(arguments)
+    text.check_clean()
+    print("train_lm: drawing the general text", file=sys.stderr, flush=True)
     general = draw(text, sum(count_words(source) for source, _ in in_domain), arguments.seed)
     for side, language in enumerate(SIDES):
         known = vocabulary(pair[side] for pair in in_domain)
         with atomic(arguments.output / f"{language}.words") as partial, open(partial, "wb") as file:
             file.writelines(word + b"\n" for word in sorted(known))
         for kind, pairs in zip(KINDS, (in_domain, general), strict=True):
-            print(f"estimate: the {kind} model of the {language}", file=sys.stderr, flush=True)
+            print(f"train_lm: the {kind} model of the {language} language", file=sys.stderr, flush=True)
             lines = (pair[side] for pair in pairs)
-            estimate(arguments.lmplz, arguments.order, lines, known, arguments.output / f"{language}.{kind}.arpa")
+            estimate(arguments.lmplz, settings.order, lines, known, arguments.output / f"{language}.{kind}.arpa")

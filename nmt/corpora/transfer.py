@@ -1,8 +1,8 @@
-"""One file over HTTP, over as many connections and runs as it takes.
+"""Download a file over HTTP, over several connections and runs if necessary.
 
-What has arrived lies in a partial file, and beside it a note of its address, its version on the server and its length.
-A later connection, be it of another process, asks for the rest only and is answered with it only while the server
-still has that version; else the file comes whole again.
+The received data is in a partial file, with a note beside it: the address, the version on the server and the length.
+A later connection, even of another process, requests only the missing data, on condition that the server still has
+that version; otherwise the download starts again.
 """
 
 from __future__ import annotations
@@ -26,29 +26,28 @@ TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 
 
 class UnavailableError(Exception):
-    """The file cannot be had at an address; says why."""
+    """The file is not available at an address; the message says why."""
 
 
 class _BrokenError(Exception):
-    """A transfer that stopped for a reason that may pass; says which."""
+    """A transfer failed for a reason that may be temporary; the message says which."""
 
 
 def note_path(partial: Path) -> Path:
-    """Where it is noted what a partial file is a part of."""
+    """The path of the note beside a partial file."""
     return partial.with_name(f"{partial.name}.json")
 
 
 def begun(partial: Path) -> str:
-    """The address that a partial file comes from; "" where there is none."""
+    """The address that a partial file is from; "" if there is none."""
     return str(_note(partial).get("address", ""))
 
 
 def download(url: str, partial: Path, label: str, *, length: int | None, pauses: Sequence[float]) -> None:
-    """Receive the file at `url` whole into `partial`, going on from what is there of it, shown as `label`.
+    """Download the file at `url` into `partial`, resuming from what is there; progress is shown as `label`.
 
-    `length` in bytes is what the file must have, None where it is not known; `pauses` in seconds come between tries and
-    begin anew whenever a block has been gained. Raises UnavailableError where it cannot be had; what has arrived then
-    stays.
+    `length` is the expected length in bytes, None if not known. `pauses` (in seconds) are made between attempts and
+    start again after each block received. Raises UnavailableError if the file is not available; received data is kept.
     """
     with open(partial, "ab") as file, Progress(label, None, "B") as progress:
         transfer = _Transfer(url, file, partial, length, progress)
@@ -62,17 +61,17 @@ def download(url: str, partial: Path, label: str, *, length: int | None, pauses:
                     tries = 0
                 furthest = max(furthest, transfer.received)
                 if tries == len(pauses):
-                    raise UnavailableError(f"{error} after {tries + 1} tries") from None
+                    raise UnavailableError(f"{error} after {tries + 1} attempts") from None
                 warn(f"{url}: {error}; trying again in {pauses[tries]:g} s")
                 time.sleep(pauses[tries])
                 tries += 1
 
 
 class _Transfer:
-    """The state of one download.
+    """The state of a download.
 
-    `received` counts the bytes in the file that are of the version `tag`, an entity tag or date; `moved` says whether
-    this run received any of them; `length` is the whole file's, None while no server has told it.
+    `received` is the number of bytes in the file; they are of the version `tag`, an entity tag or a date. `moved` says
+    whether this run received any. `length` is that of the complete file, None until the server has sent it.
     """
 
     def __init__(self, url: str, file: IO[bytes], partial: Path, expected: int | None, progress: Progress) -> None:
@@ -86,11 +85,11 @@ class _Transfer:
             progress.update(self.received)
 
     def done(self) -> bool:
-        """Whether an earlier run received everything."""
+        """Whether an earlier run received the complete file."""
         return self.length is not None and self.received == self.length
 
     def connect(self) -> None:
-        """Receive what is missing. Raises _BrokenError where another try may help, UnavailableError where none will."""
+        """Receive what is missing. Raises _BrokenError if another attempt may help, UnavailableError if none will."""
         with self._open() as response:
             if response.status != 206:
                 self._begin(response.headers)
@@ -120,7 +119,7 @@ class _Transfer:
                 raise UnavailableError(f"the server answers {error.code} {error.reason}") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
-            # Without a network or a host there is nothing to wait for, unless the transfer had begun.
+            # Without a network or a host waiting is useless, unless the transfer had begun.
             lasting = isinstance(reason, (socket.gaierror, ConnectionRefusedError, ssl.SSLCertVerificationError))
             unreachable = isinstance(reason, OSError) and "unreachable" in str(reason)
             if (lasting or unreachable) and not self.moved:
@@ -131,7 +130,7 @@ class _Transfer:
         if response.status == 206 and not self._is_the_rest(response.headers):
             response.close()
             self._discard()
-            raise _BrokenError("the server sends another part than was asked for, or one of another version")
+            raise _BrokenError("the server sent another range or another version than requested")
         return response
 
     def _is_the_rest(self, headers: http.client.HTTPMessage) -> bool:
@@ -141,7 +140,7 @@ class _Transfer:
         return start == str(self.received) and total in (None, self.length) and tag == self.tag
 
     def _begin(self, headers: http.client.HTTPMessage) -> None:
-        """Take up the whole file, of the version that the server now has."""
+        """Start again with the version that the server now has."""
         length = _number(headers.get("Content-Length"))
         if None not in (length, self.expected) and length != self.expected:
             raise UnavailableError(f"expected {self.expected} bytes, the server has {length}")
@@ -161,7 +160,7 @@ class _Transfer:
 
 
 def _note(partial: Path) -> dict[str, Any]:
-    """What is noted of a partial file; nothing where a note is missing or cannot be read."""
+    """The note of a partial file; empty if it is missing or cannot be read."""
     try:
         note = read_json(note_path(partial)) if partial.exists() else {}
     except UserError:

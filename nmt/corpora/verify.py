@@ -1,8 +1,8 @@
-"""Check all archives that have been fetched against the registry and its lock.
+"""Check all fetched archives against the registry and its lock.
 
-Prints a line for each archive of the registry: whole, differing, or not fetched. Whole is one that has the registry's
-sha256, or length and hash of the lock. What others have published of it is compared, too; an archive that was taken
-from a `mirror` in spite of such a difference is whole, and the difference is said.
+Prints a line for each archive of the registry: whole, different, or not fetched. An archive is whole if it has the
+sha256 of the registry, or the length and hash of the lock. It is also compared with the length and hash published for
+it; an archive from a `mirror` that was accepted despite such a difference is whole, and the difference is printed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SILENT = 5.0  # seconds
 
 
 class Measured(NamedTuple):
-    """What a file turned out to be."""
+    """The length and hashes of a file."""
 
     fingerprint: Fingerprint
     md5: str
 
 
 def measure(path: Path, label: str) -> Measured:
-    """Length and hashes of the file at `path`; `label` is shown where that takes long."""
+    """Measure the file at `path`; if that takes long, progress is shown as `label`."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
     with open(path, "rb") as file, Progress(label, size, "B", silent=SILENT) as progress:
@@ -41,7 +41,7 @@ def measure(path: Path, label: str) -> Measured:
 
 
 def fault(archive: Archive, locked: Fingerprint | None, found: Measured) -> str:
-    """How a file differs from the archive that registry or lock pins; "" where it does not or nothing is pinned."""
+    """How a file differs from what the registry or the lock pins; "" if it does not or nothing is pinned."""
     got = found.fingerprint
     if archive.sha256:
         return f"expected sha256:{archive.sha256}, got sha256:{got.sha256}" if got.sha256 != archive.sha256 else ""
@@ -52,7 +52,7 @@ def fault(archive: Archive, locked: Fingerprint | None, found: Measured) -> str:
 
 
 def departure(archive: Archive, found: Measured) -> str:
-    """How a file differs from what others have published of the archive; "" where it does not or nothing is known."""
+    """How a file differs from the published length and hash; "" if it does not or none are known."""
     if archive.bytes is not None and found.fingerprint.bytes != archive.bytes:
         return f"expected {archive.bytes} bytes as published, got {found.fingerprint.bytes}"
     kind = archive.published.partition(":")[0]
@@ -61,9 +61,9 @@ def departure(archive: Archive, found: Measured) -> str:
 
 
 def verify(registry: Path, lock: Path | None, folder: Path) -> int:
-    """Check the registry's archives below `folder`; return how many there are.
+    """Check the registry's archives in `folder` and print the result for each; return how many are there.
 
-    Raises UserError where one of them is not what it was when it was fetched.
+    Raises UserError if one of them is no longer what was fetched.
     """
     locked = read_lock(lock) if lock else {}
     present, wrong = 0, []
@@ -89,9 +89,9 @@ def verify(registry: Path, lock: Path | None, folder: Path) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--registry", type=Path, required=True, help="table of the corpora")
-    parser.add_argument("--lock", default="", help="table of what was first fetched; may not exist yet")
-    parser.add_argument("--archives", type=Path, required=True, help="folder in which they lie as below a mirror")
+    parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
+    parser.add_argument("--lock", default="", help="TSV of the hashes of what was first fetched; need not exist yet")
+    parser.add_argument("--archives", type=Path, required=True, help="folder of the archives, laid out like a mirror")
 
 
 def run(arguments: argparse.Namespace) -> None:

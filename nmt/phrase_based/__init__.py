@@ -1,1 +1,1 @@
-"""The phrase-based system of Table 1's last row: word alignment, phrases, language model, tuning, decoding."""
+"""The phrase-based baseline, with Thot or Moses: word alignment, phrase table, language model, tuning, translation."""

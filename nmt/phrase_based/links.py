@@ -1,4 +1,4 @@
-"""Word alignments as files: a line for each pair, links "i-j" of a source and a target word, both counted from 0."""
+"""Word alignments as files: for each pair a line of links "i-j" from source word i to target word j, counted from 0."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ Links = list[tuple[int, int]]
 
 
 def write_links(path: str | os.PathLike[str], alignments: Iterable[Links]) -> None:
-    """Write one line a pair."""
+    """Write the links of each pair on a line."""
     write_lines(path, (" ".join(f"{i}-{j}" for i, j in links) for links in alignments))
 
 
 def read_links(path: str | os.PathLike[str]) -> Iterator[Links]:
-    """Yield the links of each pair; UserError for what is no link."""
+    """Yield the links of each pair. Raises UserError if a line is not a list of links."""
     for number, line in enumerate(read_lines(path), 1):
         try:
             yield [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
         except ValueError:
-            raise UserError(f"{path}: line {number} is not a list of links as 0-0; align the words again") from None
+            raise UserError(
+                f"{path}: line {number} is not a list of links such as 0-0; align the words again"
+            ) from None

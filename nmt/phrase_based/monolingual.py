@@ -1,4 +1,4 @@
-"""The text of a phrase-based system's language model, without the sentences that the system is measured on."""
+"""The text on which the language model of a phrase-based system is trained, without held-out sentences."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from nmt.system.files import read_lines
 
 
 def add_text_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that name the text."""
-    parser.add_argument("--texts", nargs="+", type=Path, required=True, help="tokenized, of the target language")
-    parser.add_argument("--held-out", nargs="*", type=Path, default=[], help="as tokenized; lines of these are dropped")
+    """Add the options that name the text."""
+    parser.add_argument("--texts", nargs="+", type=Path, required=True, help="tokenized, in the target language")
+    parser.add_argument(
+        "--held-out", nargs="*", type=Path, default=[], help="tokenized; lines that occur here are dropped"
+    )
 
 
 def text_lines(texts: Sequence[Path], held_out: Sequence[Path]) -> Iterator[str]:
-    """The lines of `texts` that are none of `held_out`; at the end it is said how many others there were."""
-    kept_out = {line for path in held_out for line in read_lines(path)} - {""}
+    """Yield the lines of `texts` that do not occur in `held_out`, and print the number of all others at the end."""
+    excluded = {line for path in held_out for line in read_lines(path)} - {""}
     dropped = 0
     for path in texts:
         for line in read_lines(path):
-            if line in kept_out:
+            if line in excluded:
                 dropped += 1
             else:
                 yield line
-    print(f"language model: lines dropped that are of the held-out sets: {dropped:,}", file=sys.stderr)
+    print(f"language model: lines of the held-out sets dropped: {dropped:,}", file=sys.stderr)

@@ -1,8 +1,7 @@
-"""Pairs of sentences to train or tune a phrase-based system on: all of a text, or so many of them drawn by lot."""
+"""Sentence pairs to train or tune a phrase-based system on: a whole text or a random sample of it."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from pathlib import Path
@@ -15,22 +14,10 @@ from nmt.system.files import UserError, warn
 Pair = tuple[list[str], list[str]]
 
 
-def add_text_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that name the training pairs."""
-    parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--pairs", type=int, default=0, help="how many are drawn by lot (0: all)")
-    parser.add_argument("--seed", type=int, default=1234, help="of the lot")
-
-
-def training_pairs(arguments: argparse.Namespace) -> list[Pair]:
-    """The pairs that the options name."""
-    return drawn_pairs(arguments.texts, arguments.pairs, arguments.seed)
-
-
 def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
-    """The words of `number` pairs (0: all) drawn with the seed, in the text's order; none has an empty side.
+    """The words of `number` pairs (0: all) drawn at random, in the text's order; pairs with an empty side are left out.
 
-    Raises UserError where there is no such pair.
+    Every step that is given the same texts, number and seed draws the same pairs. Raises UserError if there are none.
     """
     source, target = texts
     pairs = [(split_words(one), split_words(other)) for one, other in read_pairs(source, target)]
@@ -45,11 +32,11 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
 
 
 def without_gaps(sources: Sequence[str], translations: Iterable[str], name: Path) -> list[str]:
-    """The translations, each one that is empty though its source is not replaced by the source, with a warning."""
+    """The translations; where one is empty and its source is not, the source is copied, with a warning."""
     lines = []
     for number, (source, translation) in enumerate(zip(sources, translations, strict=True), 1):
         if source.strip(" ") and not translation:
-            warn(f"{name}: line {number} was translated to nothing; its words are copied")
+            warn(f"{name}: line {number}: the translation is empty; the source is copied")
             translation = " ".join(split_words(source))
         lines.append(translation)
     return lines

@@ -1,4 +1,4 @@
-"""Where to compute."""
+"""The device and the threads to compute with."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
 
 
 def prepare(arguments: argparse.Namespace) -> torch.device:
-    """The device of these options, with the threads set."""
+    """Set the threads and return the device that the options name."""
     set_threads(arguments.threads)
     keep_memory()
     return choose_device(arguments.device)
 
 
 def set_threads(threads: int | None) -> None:
-    """Use so many CPU threads, of None as many as there are cores."""
+    """Use this number of CPU threads; None leaves PyTorch's default, one for each core."""
     if threads is not None:
         if threads < 1:
             raise UserError(f"--threads {threads}: must be 1 or more")
@@ -32,20 +32,21 @@ def set_threads(threads: int | None) -> None:
 
 
 def keep_memory() -> None:
-    """Have glibc keep what is freed for the next request.
+    """Make glibc keep freed memory for the next allocation.
 
-    It would give tensors back to the system, which hands out fresh pages for the next ones: a tenth of an update.
+    Otherwise it returns tensors to the system and requests fresh pages for the next ones, which costs a tenth of the
+    time of an update.
     """
-    with suppress(OSError, AttributeError):  # other systems' libraries have no such settings
+    with suppress(OSError, AttributeError):  # the libraries of other systems have no such settings
         library = ctypes.CDLL("libc.so.6")
         library.mallopt(M_MMAP_MAX, 0)
         library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of a setting: `auto` is CUDA where there is one, and of several GPUs one that is this process's own.
+    """The device for a setting: `auto` is CUDA if there is a GPU; with several GPUs, this process claims one.
 
-    Raises UserError where CUDA is asked for and absent.
+    Raises UserError if CUDA is requested and not available.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is not available here; set device to auto or cpu")
@@ -56,7 +57,7 @@ def choose_device(name: str) -> torch.device:
 
 @cache
 def own_gpu() -> torch.device:
-    """The GPU that this process takes of several; without a number where there is one, or torchrun says which."""
+    """The GPU that this process claims; without a number if there is only one or torchrun assigns it."""
     gpus = range(torch.cuda.device_count())
     if len(gpus) < 2 or "LOCAL_RANK" in os.environ:
         return torch.device("cuda")
@@ -66,7 +67,7 @@ def own_gpu() -> torch.device:
 
 
 def device_name(device: torch.device) -> str:
-    """What the tables call the device: the GPU's name, or the CPU and its threads."""
+    """The device's name in tables: that of the GPU, or the CPU with its number of threads."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writing, lines split on newline alone, and the one error a user sees."""
+"""Files that are complete or absent: atomic writing, lines split at newlines only, and the error that users see."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no block, no quota, or no room under a limit on files is left
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
 
 
 class UserError(Exception):
-    """A mistake that the user can mend: one line that names the file or setting and says what to do."""
+    """A mistake that the user can correct: one line that names the file or setting and says what to do."""
 
 
 def warn(message: str) -> None:
-    """Say on standard error what was repaired or looks wrong, without stopping."""
+    """Print a warning to standard error."""
     print(f"nmt: warning: {message}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a new name beside `path`; on success sync and rename it to `path`, on failure remove it.
+    """Yield a new name beside `path`; sync that file and rename it to `path` on success, remove it on failure.
 
-    A reader therefore never sees a half-written file, whatever kills the writer. A link stays one: the file that it
-    names is replaced. A device or a pipe, such as /dev/stdout, is written to as it is. Raises UserError for a folder,
-    and where the disk is full.
+    Readers therefore never see a half-written file, even if the writer is killed. A symbolic link is kept, and its
+    target replaced. A device or a pipe, such as /dev/stdout, is written to directly. Raises UserError if `path` is a
+    folder or the disk is full.
     """
     named = Path(path)
     if named.is_dir():
@@ -56,7 +56,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def partial_name(final: Path) -> Path:
-    """This process's name for an unfinished `final`. What killed processes of this machine have left is removed."""
+    """This process's name for the unfinished `final`. Leftovers of killed processes on this machine are removed."""
     for leftover in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
         process = leftover.name.removeprefix(f".{final.name}.").removesuffix(".partial")
         if process.isdecimal() and not _lives(int(process)):
@@ -65,7 +65,7 @@ def partial_name(final: Path) -> Path:
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process of this number, one that is another user's included."""
+    """Whether a process with this number is alive, whoever owns it."""
     try:
         os.kill(process, 0)
     except PermissionError:
@@ -76,7 +76,7 @@ def _lives(process: int) -> bool:
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file as `decode_lines` does; UserError where there is no such file."""
+    """Yield the lines of a UTF-8 file as `decode_lines` does. Raises UserError if there is no such file."""
     try:
         with open(path, "rb") as file:
             yield from decode_lines(file, path)
@@ -87,9 +87,9 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int = 1) -> Iterator[str]:
-    """Yield UTF-8 lines, split on newline alone; U+2028, U+0085 and form feeds stay inside a line.
+    """Decode lines of UTF-8, split at newlines only; U+2028, U+0085 and form feeds stay in their line.
 
-    Raises UserError, with `name` and the line's number, counted from `first`, where the bytes are not UTF-8.
+    Raises UserError, with `name` and the number of the line (counted from `first`), if a line is not UTF-8.
     """
     for number, line in enumerate(file, first):
         try:
@@ -99,7 +99,7 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
-    """Write `lines`, each ended by one newline, to `path` whole or not at all; return how many there were."""
+    """Write `lines`, each with a newline, to `path` atomically; return their number."""
     count = 0
     with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
         for line in lines:
@@ -110,7 +110,7 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """The value in a JSON file; UserError where it is missing or broken."""
+    """The value in a JSON file. Raises UserError if the file is missing or broken."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Which of several GPUs a process computes on: one that no other process of this machine has taken.
+"""Choose a GPU that no other process of this project uses on this machine.
 
-For each GPU there is a lock file in the folder of temporary files, held as long as the process lives, however it ends.
-Where all are taken further processes share them evenly, by a second lock file for each, and so on.
+Each GPU has a lock file in the folder of temporary files, which a process holds as long as it lives. When all GPUs are
+taken, further processes share them evenly, by a second lock file for each GPU, and so on.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ _held: list[int] = []  # descriptors of the locks, open until the process ends
 
 
 def claim(names: Sequence[str]) -> int:
-    """Take one of the GPUs for the life of this process: the number of the first of those that fewest have taken.
+    """Claim the least used GPU for the lifetime of this process and return its number.
 
-    `names` tell them apart on the whole machine, whichever of them a process sees, and in which order.
+    `names` identify the GPUs on the whole machine, since a process may see only some of them, in any order.
     """
     try:
         number, others = next(place for place in _places(len(names)) if _taken(names[place[0]], place[1]))
     except OSError as error:
-        warn(f"{tempfile.gettempdir()}: {error.strerror}; which GPUs are free is not known, so the first is used")
+        warn(f"{tempfile.gettempdir()}: {error.strerror}; unknown which GPUs are free; the first is used")
         return 0
     if others:
-        warn(f"all {len(names)} GPUs are taken; GPU {number} is shared with {others} more of our processes")
+        warn(f"all {len(names)} GPUs are taken; GPU {number} is shared with {others} other processes of this project")
     return number
 
 
 def _places(gpus: int) -> Iterator[tuple[int, int]]:
-    """Each GPU's number with the number of processes it is shared with, the less shared first."""
+    """Yield the number of each GPU and the number of processes that share it, least shared first."""
     return ((number, others) for others in count() for number in range(gpus))
 
 
 def _taken(name: str, others: int) -> bool:
-    """Whether this process has now got the place on the GPU `name` that comes after so many others'."""
+    """Try to claim the place after `others` processes on the GPU `name`; whether it was free."""
     descriptor = _open(Path(tempfile.gettempdir()) / f"nmt-gpu-{name}.{others}.lock")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -51,7 +51,7 @@ def _taken(name: str, others: int) -> bool:
 
 
 def _open(path: Path) -> int:
-    """`path` opened for reading, which is all that a lock needs of another user's file; made where it is missing."""
+    """Open `path` for reading, which suffices to lock another user's file; create it if it is missing."""
     while True:
         try:
             return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -60,6 +60,6 @@ def _open(path: Path) -> int:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL)
         except FileExistsError:
-            continue  # another process was faster
+            continue  # another process created it
         os.fchmod(descriptor, 0o644)
         return descriptor

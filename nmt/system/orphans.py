@@ -1,10 +1,10 @@
-"""What a killed Snakemake leaves behind: a lock on its folder, and jobs that go on alone.
+"""Clean up after a killed Snakemake, which leaves a lock on its folder and jobs that continue without it.
 
-Snakemake's lock is files in `.snakemake/locks`, which outlive it. Beside them every run keeps a shared lock of the
-operating system's, which ends with the process, whatever ends it: where nobody holds one, the files are the dead's.
-(Snakemake's option `nolock` would do without the files, but let two runs write the same outputs.)
-A job knows its run by an environment variable, and ends when that, or the shell between them, does: the next run, which
-may begin at once, finds nobody at work on its files.
+Snakemake's lock consists of files in `.snakemake/locks` that outlive the process. In addition each run holds a shared
+lock of the operating system, which is released whenever the process ends: if nobody holds it, the files are from dead
+runs. (Snakemake's option `nolock` would avoid the files, but would let two runs write the same outputs.)
+A job learns its run from an environment variable and ends when the run, or the shell between them, ends, so that the
+next run may start at once.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ RUN = "NMT_RUN"  # the process of Snakemake, for its jobs
 
 
 def announce() -> None:
-    """Tell the jobs to come that this process runs them."""
+    """Announce this process as the run to the jobs that it will start."""
     os.environ[RUN] = str(os.getpid())
 
 
 def clear_locks(folder: Path) -> None:
-    """Remove the locks in Snakemake's `folder` where all runs that made them are dead; join those that live.
+    """Remove the locks in Snakemake's `folder` if all runs that made them are dead; register this run.
 
-    Left alone are those of another machine, which this one may not see at work, and of file systems without locks.
+    Locks from another machine, whose runs are not visible here, and those on file systems without locking are left
+    alone.
     """
     locks, here = folder / "locks", os.uname().nodename.encode()
     try:
         folder.mkdir(exist_ok=True)
-        file = os.open(folder / "runs.lock", os.O_RDWR | os.O_CREAT)  # and never closed
+        file = os.open(folder / "runs.lock", os.O_RDWR | os.O_CREAT)  # open until the process ends
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.pread(file, 1000, 0) == here:
@@ -49,9 +50,9 @@ def clear_locks(folder: Path) -> None:
 
 
 def end_with_run() -> None:
-    """Have this process end, by SIGTERM, once its run or its parent has; a step that is run by hand is left alone.
+    """End this process by SIGTERM when its run or its parent ends; does nothing for a step started by hand.
 
-    Only Linux can wait for a process that is no child; elsewhere nothing is done.
+    Only Linux can wait for a process that is not a child; on other systems nothing is done.
     """
     run = os.environ.get(RUN)
     if run is None or not hasattr(os, "pidfd_open"):

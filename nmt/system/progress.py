@@ -1,4 +1,4 @@
-"""Progress of a long step on standard error: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of a long step on standard error: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TypeVar
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-SILENT_SECONDS = 3.0  # of a command whose user may be watching its standard output
-ITEMS_AT_A_TIME = 1000
+SILENT_SECONDS = 3.0  # for commands whose users watch standard output
+ITEMS_PER_UPDATE = 1000
 
 Item = TypeVar("Item")
 
 
 class Progress:
-    """How much of `total` (None where it is not known) is done; as a context manager it says the end, too.
+    """How much of `total` (None if not known) is done, as a context manager that also reports the end.
 
-    `unit` is "B" for bytes, else a plural noun such as "lines"; `done` is what an earlier run has done. Nothing is
-    shown in the first `silent` seconds.
+    `unit` is "B" for bytes, otherwise a plural noun such as "lines"; `done` is the amount that an earlier run did.
+    Nothing is shown in the first `silent` seconds.
     """
 
     def __init__(self, label: str, total: int | None, unit: str, done: int = 0, silent: float = 0) -> None:
@@ -54,14 +54,14 @@ class Progress:
             self._say(f"{self._amount(self._done)} in {seconds:.1f} s")
 
     def total(self, total: int | None) -> None:
-        """Learn how much there is to do."""
+        """Set the total."""
         self._total = total
         if self._bar is not None:
             self._bar.total = total
             self._bar.refresh()
 
     def update(self, amount: int, **figures: float | None) -> None:
-        """Count `amount` more; less where it is negative. `figures` are shown beside it where they are known."""
+        """Add `amount`, which may be negative. `figures` that are not None are shown beside the progress."""
         self._done += amount
         shown = {name.replace("_", " "): f"{value:.4g}" for name, value in figures.items() if value is not None}
         if self._bar is not None:
@@ -73,12 +73,12 @@ class Progress:
             self._say(", ".join([done, *(f"{name} {value}" for name, value in shown.items())]))
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items, counted as they pass; small ones: their count is taken a thousand at a time."""
+        """Yield the items and count them, `ITEMS_PER_UPDATE` at a time, since most items take little time."""
         count = 0
         for item in items:
             yield item
             count += 1
-            if count == ITEMS_AT_A_TIME:
+            if count == ITEMS_PER_UPDATE:
                 self.update(count)
                 count = 0
         self.update(count)

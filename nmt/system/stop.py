@@ -1,4 +1,4 @@
-"""Being asked to stop: SIGTERM and SIGINT are noted, for a long step to end where it can go on later."""
+"""Requests to stop: SIGTERM and SIGINT are recorded, so that a long step can stop where it can resume later."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import signal
 from types import FrameType, TracebackType
 from typing import Any
 
-STOPPED = 75  # the exit code, EX_TEMPFAIL of sysexits.h: try again
+STOPPED = 75  # the exit code: EX_TEMPFAIL of sysexits.h, try again
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StoppedError(Exception):
-    """A step has ended early, as it was asked to: one line on how to go on, none where another process says it."""
+    """A step stopped on request. The message says how to resume; it is empty if another process says so."""
 
 
 class Stop:
-    """As a context manager, whether SIGTERM or SIGINT has `asked` for an end since it was entered.
+    """A context manager: `asked` is true once SIGTERM or SIGINT was received in it.
 
-    A SIGINT after that raises KeyboardInterrupt, unless `patient`. On leaving, the handlers are again what they were.
+    A later SIGINT raises KeyboardInterrupt, unless `patient`. The previous handlers are restored at the end.
     """
 
     def __init__(self, patient: bool = False) -> None:

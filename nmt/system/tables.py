@@ -1,4 +1,4 @@
-"""Tables as CSV files, whole or absent."""
+"""Tables as CSV files, written atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def number(value: Cell, decimals: int) -> str:
 
 
 def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Write a CSV file with a header; None is an empty cell."""
+    """Write a CSV file with a header; None becomes an empty cell."""
     with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -26,7 +26,7 @@ def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterab
 
 
 def read_csv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
-    """The rows below the header of a CSV file; UserError unless it has exactly `columns`."""
+    """The rows of a CSV file below its header. Raises UserError unless the header is `columns`."""
     rows = list(csv.reader(io.StringIO("\n".join(read_lines(path)), newline="")))
     if not rows or rows[0] != list(columns):
         raise UserError(f"{path}: the columns must be {', '.join(columns)}; make the file again")

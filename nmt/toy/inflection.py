@@ -1,4 +1,4 @@
-"""Forms of the demonstration's words: plurals, genders, tenses; and how French words run together in writing."""
+"""Inflection of the demonstration's words (plurals, genders, tenses), elision and contraction in French."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VOWELS = "aeiouàâéèêëîïôùûœAEIOUÀÂÉÈÊÎÔŒ"
 
 
 class Noun(NamedTuple):
-    """English and French, each (singular, plural); gender 0 masculine, 1 feminine; kind as in `lexicon.NOUNS`."""
+    """English and French (singular, plural); gender is 0 for masculine, 1 for feminine; kind as in `lexicon.NOUNS`."""
 
     english: tuple[str, str]
     french: tuple[str, str]
@@ -21,7 +21,7 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """English form; French forms at 2 * plural + gender; whether it precedes the French noun."""
+    """The English form; the French forms, at index 2 * plural + gender; whether it precedes the French noun."""
 
     english: str
     french: tuple[str, ...]
@@ -29,9 +29,10 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """English (base, third person, past, participle); French forms; kinds of object it takes.
+    """English (base, third person, past, participle), the French forms, and the kinds of objects that it takes.
 
-    `future` is the stem and a word after it; `preposition` ends in a space or is empty; `etre` is the auxiliary.
+    `future` is the stem and a word that follows it; `preposition` ends in a space or is empty; `etre` says whether the
+    auxiliary is être.
     """
 
     english: tuple[str, str, str, str]
@@ -46,21 +47,21 @@ class Verb(NamedTuple):
 
 
 def entries(table: str) -> Iterator[tuple[str, str]]:
-    """The (english, french) entries of a table, underscores turned into spaces."""
+    """The (English, French) entries of a table, with spaces for underscores."""
     for entry in table.split():
         english, _, french = entry.partition("/")
         yield english.replace("_", " "), french.replace("_", " ")
 
 
 def _english_s(word: str) -> str:
-    """A noun's plural, a verb's third person; only the first word of a phrasal verb changes."""
+    """The plural of a noun or the third person of a verb, without the particle of a phrasal verb."""
     if re.search("[^aeiou]y$", word):
         return word[:-1] + "ies"
     return word + ("es" if re.search("(s|x|z|ch|sh|o)$", word) else "s")
 
 
 def _french_plural(word: str) -> str:
-    """Plural of a noun or a masculine adjective."""
+    """The plural of a noun or of a masculine adjective."""
     if word[-1] in "sxz":
         return word
     if word.endswith("al"):
@@ -69,7 +70,7 @@ def _french_plural(word: str) -> str:
 
 
 def _french_feminine(word: str) -> str:
-    """Feminine of an adjective or participle."""
+    """The feminine of an adjective or participle."""
     if word.endswith("e"):
         return word
     for ending, feminine in (("eux", "euse"), ("eur", "euse"), ("el", "elle"), ("il", "ile"), ("er", "ère"),
@@ -80,7 +81,7 @@ def _french_feminine(word: str) -> str:
 
 
 def noun(english: str, french: str, gender: int, kind: str) -> Noun:
-    """A noun from its table entry, `word[:plural]` on either side."""
+    """A noun from its table entry, `word[:plural]` in both languages."""
     one, _, many = english.partition(":")
     un, _, plusieurs = french.partition(":")
     phrase = " ".join(map(_french_plural, un.split(" ")))
@@ -153,7 +154,7 @@ _BEFORE_VOWEL = re.compile(
     rf"\b(?:(le|la|de|que|ne|se|je|lorsque|puisque)|(ce|sa|ma|nouveauX|vieuxX|beauX)) "
     rf"(?=(?!{lexicon.ASPIRATE})[{_VOWELS}hH])|\bsi (?=ils? )"
 )
-_PARTITIVE = re.compile(r"\bde des? ")  # `de` swallows the indefinite article after it
+_PARTITIVE = re.compile(r"\bde des? ")  # `de` absorbs a following indefinite article
 _CONTRACTION = re.compile(r"\b([Dd]e|[Àà]) (les?) ")
 _CONTRACTED = {"de le": "du ", "de les": "des ", "à le": "au ", "à les": "aux "}
 _ARTICLE_AN = re.compile(r"\ba (?=[aiAI]|e(?!uro)|E(?!uro)|o(?!ne )|O|u(?!n[is]|rs|se|ti)|hon|heir)")
@@ -170,7 +171,7 @@ def _elided(word: str) -> str:
 
 
 def _punctuate(words: str) -> str:
-    """Commas and full stops join the word before; `{` and `}` stand for opening and closing quotation marks."""
+    """Attach commas and full stops to the preceding word; `{` and `}` become opening and closing quotation marks."""
     text = words.replace(" , ,", ",").replace(" ,", ",").replace(" .", ".").replace("{ ", '"').replace(" }", '"')
     first = 1 if text.startswith('"') else 0
     return text[:first] + text[first].upper() + text[first + 1 :]
@@ -192,5 +193,5 @@ _WORD = re.compile(r"\w[\w-]*'?|[^\w\s]")
 
 
 def count_words(text: str) -> int:
-    """Words of a raw sentence of this language, punctuation and elided words counted one each, as a tokenizer would."""
+    """The words of a raw sentence of this language; punctuation marks and elided words count, as in tokenized text."""
     return len(_WORD.findall(text))

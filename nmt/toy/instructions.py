@@ -1,4 +1,4 @@
-"""The demonstration's out-of-domain style: instructions and catalogue entries, with nouns of their own."""
+"""The out-of-domain style of the demonstration's language: instructions and catalogue entries with their own nouns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DETERMINERS = (
 _CONNECTORS = [(", and", ", et"), ("and then", ", puis"), (", or", ", ou"), (", but", ", mais"), (", then", ", puis")]
 
 
-class Manual(Phrases):
-    """Sentences of manuals and catalogues: imperatives, conditions, materials, prices."""
+class Instructions(Phrases):
+    """Sentences from manuals and catalogues: imperatives, conditions, materials, prices."""
 
     def sentence(self, length: int) -> Pair:
-        """Words of an (English, French) pair of about `length` English words, before elision and punctuation."""
+        """The words of an (English, French) pair of about `length` English words, before elision and punctuation."""
         english, french = self._entry(length) if self._chance(0.35) else self._instruction(length)
         while (room := length - 2 - english.count(" ")) >= 4:
             link, lien = self._pick(_CONNECTORS)
@@ -30,11 +30,11 @@ class Manual(Phrases):
         return english + " .", french + " ."
 
     def _device(self) -> NounPhrase:
-        """A device or garment, perhaps with an adjective and the material that it is made of."""
+        """A device or garment, possibly with an adjective and its material."""
         plural = int(self._chance(0.25))
         noun = self._pick(self._words.nouns["d"])
         english, french = noun.english[plural], noun.french[plural]
-        adjective = self._pick(self._words.manual_adjectives) if self._chance(0.4) else None
+        adjective = self._pick(self._words.instruction_adjectives) if self._chance(0.4) else None
         if adjective:
             french = f"{french} {adjective.french[2 * plural + noun.gender]}"
         if self._chance(0.15):
@@ -48,7 +48,7 @@ class Manual(Phrases):
 
     def _instruction(self, length: int) -> Pair:
         choice = self._draw()
-        verb = self._pick(self._words.manual)
+        verb = self._pick(self._words.instruction_verbs)
         thing = self._device()
         if choice < 0.12:
             must, doit = ("must be", ("doit être", "doivent être")[thing.plural])
@@ -59,7 +59,7 @@ class Manual(Phrases):
             english, french = f"do not {english}", f"ne {verb.imperative} pas {thing.french}"
         if length < 9:
             return english, french
-        other, verb = self._device(), self._pick(self._words.manual)
+        other, verb = self._device(), self._pick(self._words.instruction_verbs)
         if choice < 0.45:
             return (
                 f"{english} before you {verb.english[0]} {other.english}",
@@ -71,7 +71,7 @@ class Manual(Phrases):
                 f"pour {verb.infinitive} {other.french} , {french}",
             )
         if choice < 0.75:
-            adjective = self._pick(self._words.manual_adjectives)
+            adjective = self._pick(self._words.instruction_adjectives)
             form = adjective.french[2 * other.plural + other.gender]
             return (
                 f"if {other.english} {('is', 'are')[other.plural]} {adjective.english} , {english}",
@@ -101,7 +101,7 @@ class Manual(Phrases):
                 f"{thing.french} {être} {form} de {material.french[0]}",
             )
         if choice < 0.65:
-            adjective = self._pick(self._words.manual_adjectives)
+            adjective = self._pick(self._words.instruction_adjectives)
             form = adjective.french[2 * thing.plural + thing.gender]
             return f"{thing.english} {be} {adjective.english}", f"{thing.french} {être} {form}"
         if choice < 0.85:

@@ -1,11 +1,11 @@
-"""The words of the demonstration's language: tables of English and French; `inflection` inflects them.
+"""The lexicon of the demonstration's language: tables of English and French words, which `inflection` inflects.
 
-Tables are strings of `english/french` entries; irregular forms follow a colon, a space inside a word is written `_`.
-The order of a table carries no meaning: `grammar` draws the ranks of Zipf's law once, with a fixed seed.
+Tables are strings of `english/french` entries; irregular forms follow a colon, and `_` is a space inside a word. The
+order of a table has no meaning: `words` draws the ranks of Zipf's law with a fixed seed.
 """
 
 # Kind of noun -> gender -> entries. Kinds: p person, o organisation, t thing, a abstract, e event, l place,
-# and for manuals d device, s substance or part. An abstract noun has no English article and no plural.
+# and in instructions d device, s substance or part. An abstract noun has no English article and no plural.
 NOUNS = {
     "p": {
         "m": """minister/ministre president/président man:men/homme child:children/enfant
@@ -161,7 +161,7 @@ young/jeune good/bon:bonne bad/mauvais beautiful/beauX:belle:beaux long/long:lon
 first/premier last/dernier main/principal:principale:principaux former/ancien true/véritable dear/cher:chère
 future/futur huge/énorme excellent/excellent vast/vaste brave/brave"""
 
-ADJECTIVES_MANUAL = """red/rouge blue/bleu green/vert white/blanc:blanche black/noir yellow/jaune grey/gris
+INSTRUCTION_ADJECTIVES = """red/rouge blue/bleu green/vert white/blanc:blanche black/noir yellow/jaune grey/gris
 soft/doux:douce hard/dur heavy/lourd light/léger:légère waterproof/imperméable adjustable/réglable
 removable/amovible portable/portable electric/électrique automatic/automatique manual/manuel hot/chaud
 cold/froid dry/sec:sèche wet/humide round/rond square/carré narrow/étroit wide/large elegant/élégant
@@ -170,7 +170,7 @@ wireless/sans_fil:sans_fil:sans_fil magnetic/magnétique metallic/métallique th
 ergonomic/ergonomique compact/compact rechargeable/rechargeable decorative/décoratif washable/lavable
 comfortable/confortable"""
 
-# One English noun, several French ones, told apart by an adjective or a complement:
+# English nouns with several French translations, disambiguated by an adjective or a complement:
 # english | kind | french | gender | adjectives (english/french) | complements (english/french, joined by of/de)
 AMBIGUOUS = """
 bank|o|banque|f|central/central private/privé national/national European/européen|money/argent
@@ -199,8 +199,8 @@ ring|t|bague|f|golden/doré precious/précieux|the_queen/la_reine
 ring|o|réseau|m|criminal/criminel clandestine/clandestin|traffickers/trafiquants
 """
 
-# Verbs: english[:past[:participle]]/french | kinds of object. The French of a verb with a preposition is `verb+prep`,
-# English likewise; a trailing * marks être in the compound past.
+# Verbs: english[:past[:participle]]/french | kinds of object. A French verb with a preposition is `verb+preposition`;
+# a trailing * marks the auxiliary être.
 TRANSITIVE = """visit/visiter|opl support/soutenir|pote criticise/critiquer|pota accept/accepter|ta
 reject/rejeter|ta present/présenter|t write:wrote:written/écrire|t read:read:read/lire|t publish/publier|t
 sign/signer|t buy:bought:bought/acheter|t sell:sold:sold/vendre|t help/aider|po meet:met:met/rencontrer|p
@@ -243,14 +243,14 @@ hope/espérer guess/deviner promise/promettre write:wrote:written/écrire show:s
 understand:understood:understood/comprendre forget:forgot:forgotten/oublier estimate/estimer reveal/révéler
 report/rapporter admit/admettre recall/rappeler"""
 
-MANUAL_VERBS = """remove/retirer clean/nettoyer replace/remplacer check/vérifier press/presser close/fermer
+INSTRUCTION_VERBS = """remove/retirer clean/nettoyer replace/remplacer check/vérifier press/presser close/fermer
 open/ouvrir install/installer connect/brancher disconnect/débrancher turn/tourner adjust/régler use/utiliser
 order/commander wash/laver store/ranger protect/protéger fix/fixer fill/remplir empty/vider
 choose:chose:chosen/choisir read:read:read/lire cut:cut:cut/couper tighten/serrer loosen/desserrer
 place/placer insert/insérer lift/soulever dry/sécher charge/charger test/tester mount/monter
 switch_on:switched_on:switched_on/allumer switch_off:switched_off:switched_off/éteindre"""
 
-# French verbs that no rule covers: present (third person singular, plural), future stem, participle, imperative.
+# Irregular French verbs: present (third person singular, plural), future stem, participle, imperative.
 IRREGULAR = {
     "soutenir": "soutient soutiennent soutiendr soutenu",
     "appartenir": "appartient appartiennent appartiendr appartenu",
@@ -291,13 +291,13 @@ IRREGULAR = {
     "admettre": "admet admettent admettr admis",
 }
 
-# English adverb / French adverb; English before the verb, French after the conjugated verb.
+# Adverbs: the English one precedes the verb, the French one follows the conjugated verb.
 ADVERBS = """often/souvent always/toujours already/déjà rarely/rarement sometimes/parfois quickly/rapidement
 probably/probablement finally/finalement clearly/clairement officially/officiellement openly/ouvertement
 immediately/immédiatement really/vraiment publicly/publiquement recently/récemment carefully/soigneusement
 secretly/secrètement severely/sévèrement completely/complètement largely/largement"""
 
-# Adjuncts without a noun phrase, and prepositions for those with one: english/french|kinds
+# Adjuncts without a noun phrase; prepositions for adjuncts with one: english/french|kinds of noun
 TIMES = """yesterday/hier today/aujourd'hui on_Monday/lundi on_Tuesday/mardi on_Wednesday/mercredi
 on_Thursday/jeudi on_Friday/vendredi on_Saturday/samedi on_Sunday/dimanche last_year/la_année_dernière
 last_week/la_semaine_dernière this_morning/ce_matin next_month/le_mois_prochain in_the_evening/le_soir
@@ -329,6 +329,6 @@ NAME_MIDDLES = """a e i o u ar en il on er"""
 NAME_ENDINGS = """ov in man sen ard etti ski well son ier eau vic dez mont ley ger lin rand tti kova nard"""
 TOWN_ENDINGS = """ville burg ton grad mont port stad field polis bourg"""
 
-# Words in h before which nothing is elided, and forms that some words take before a vowel.
+# Words with an aspirated h, before which nothing is elided, and forms of some words before a vowel.
 ASPIRATE = "héros|haut|hausse|hasard|huit"
 FORM_BEFORE_VOWEL = {"ce": "cet", "nouveauX": "nouvel", "vieuxX": "vieil", "beauX": "bel", "sa": "son"}

@@ -1,7 +1,7 @@
-"""Noun phrases, verbs and adverbials of the demonstration's language, in English and French at once.
+"""Noun phrases, verbs and adverbials of the demonstration's language, in English and French at the same time.
 
-A phrase is two strings of words separated by single spaces, in which French articles and pronouns are whole
-(`de le homme`): `inflection.write_french` elides and contracts them when the sentence is complete.
+A phrase is two strings of words separated by single spaces. French articles and pronouns have their full forms (`de le
+homme`); `inflection.write_french` elides and contracts them when the sentence is complete.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DETERMINERS = (
 
 
 class NounPhrase(NamedTuple):
-    """Both sides, whether plural (0 or 1), French gender (0 or 1) and kind of noun."""
+    """Both sides, whether it is plural (0 or 1), the French gender (0 or 1) and the kind of noun."""
 
     english: str
     french: str
@@ -89,7 +89,7 @@ class Phrases:
         return NounPhrase(town, town, 0, 0, "l")
 
     def _noun_phrase(self, kinds: str, size: int, proper: bool = True) -> NounPhrase:
-        """A noun phrase of one of `kinds`; `size` 0: at most an adjective, 1: also a complement, 2: a clause."""
+        """A noun phrase of one of `kinds` with, for `size` 0, at most an adjective; 1, a complement; 2, a clause."""
         kind = self._pick(kinds)
         chance = self._draw()
         if proper and kind in "pol" and chance < (0.12 if kind == "p" else 0.05):
@@ -117,7 +117,7 @@ class Phrases:
         return NounPhrase(f"{determiner} {english}".lstrip(), f"{article} {french}", plural, noun.gender, kind)
 
     def _determiner(self, choices: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
-        """English, French masculine, French feminine; `#` in a choice stands for a number."""
+        """English, French masculine, French feminine; `#` in a choice is replaced by a number."""
         determiner = self._pick(choices)
         if "#" not in determiner[0]:
             return determiner
@@ -126,7 +126,7 @@ class Phrases:
         return determiner[0].replace("#", number), masculine, masculine
 
     def _ambiguous(self, sense: Sense, plural: int, size: int) -> NounPhrase:
-        """A noun of several French readings, with the adjective or the complement that decides between them."""
+        """A noun with several French translations, and an adjective or a complement that disambiguates it."""
         noun = sense.noun
         english, french = noun.english[plural], noun.french[plural]
         if size and self._chance(0.5):
@@ -145,7 +145,7 @@ class Phrases:
         )
 
     def _modifier(self, size: int, plural: int, gender: int, kind: str) -> Pair:
-        """What follows a noun, a space before it: here a complement or a place, in `Grammar` also a clause."""
+        """What follows a noun, after a space: a complement or a place; in `Grammar`, also a clause."""
         if self._chance(0.65):
             phrase = self._noun_phrase("ool" if kind in "pl" else "taoe", 0)
             return f" of {phrase.english}", f" de {phrase.french}"
@@ -167,7 +167,7 @@ class Phrases:
         return f"in {phrase.english}", f"dans {phrase.french}"
 
     def _adjunct(self) -> Pair:
-        """When, where or how: an adverbial of either side."""
+        """An adverbial of time, place or manner."""
         chance = self._draw()
         if chance < 0.25:
             return self._pick(self._words.times)
@@ -188,9 +188,9 @@ class Phrases:
     def _finite(
         self, verb: Verb, subject: NounPhrase, tense: int, clitic: str = "", agreement: int = 0, adverb: bool = True
     ) -> Pair:
-        """The conjugated verb, perhaps negated or with an adverb.
+        """The conjugated verb, possibly negated or with an adverb.
 
-        `clitic` is the French object pronoun; `agreement` (2 * plural + gender) that of the object when it precedes.
+        `clitic` is the French object pronoun, `agreement` (2 * plural + gender) that of an object before the verb.
         """
         base, third, past, participle = verb.english
         plural = subject.plural

@@ -1,7 +1,7 @@
-"""The demonstration's vocabulary: the lexicon inflected, and ranked so that words follow Zipf's law.
+"""The words of the demonstration's language: the inflected lexicon, with frequencies that follow Zipf's law.
 
-Ranks are drawn once, with a fixed seed, so that the language is one and the same in all corpora. Names of people and
-towns, put together from syllables, make its long tail.
+Ranks are drawn with a fixed seed, so that the language is the same in all corpora. Its long tail is names of people and
+towns composed of syllables.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from nmt.toy.inflection import Adjective, Noun, Verb
 _T = TypeVar("_T")
 Pair = tuple[str, str]
 
-_MANDELBROT = 1.0  # flattens the head of Zipf's law: no adjective should be a fifth of all adjectives
+_MANDELBROT = 1.0  # flattens the head of Zipf's law, so that no adjective is a fifth of all adjectives
 
 
 class Sense(NamedTuple):
-    """One reading of an ambiguous noun, with the adjectives and the complements that give it away."""
+    """A sense of an ambiguous noun, with the adjectives and complements that disambiguate it."""
 
     noun: Noun
     adjectives: Sequence[Adjective]
@@ -29,19 +29,19 @@ class Sense(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The lexicon, inflected and ranked: each list repeats a word in proportion to its frequency."""
+    """The inflected lexicon; each list repeats its words in proportion to their frequency."""
 
     nouns: dict[str, Sequence[Noun]]
     senses: dict[str, Sequence[Sense]]
     adjectives: Sequence[Adjective]
-    manual_adjectives: Sequence[Adjective]
+    instruction_adjectives: Sequence[Adjective]
     transitive: Sequence[Verb]
     passive: Sequence[Verb]
     by_kind: dict[str, Sequence[Verb]]
     intransitive: Sequence[Verb]
     happening: Sequence[Verb]
     reporting: Sequence[Verb]
-    manual: Sequence[Verb]
+    instruction_verbs: Sequence[Verb]
     adverbs: Sequence[Pair]
     times: Sequence[Pair]
     months: Sequence[Pair]
@@ -54,7 +54,7 @@ class Words(NamedTuple):
 
 
 def _ranked(items: Sequence[_T], exponent: float, slots: int = 4096) -> list[_T]:
-    """`items` in a fixed random order, each repeated in proportion to (rank + 1) ** -exponent, at least once."""
+    """`items` in a fixed random order, each repeated in proportion to (rank + 1) ** -exponent, and at least once."""
     order = list(items)
     random.Random(f"ranks {len(order)}").shuffle(order)
     weights = [(rank + _MANDELBROT) ** -exponent for rank in range(1, len(order) + 1)]
@@ -79,7 +79,7 @@ def _senses() -> list[Sense]:
 
 @functools.cache
 def words() -> Words:
-    """The whole vocabulary, the same in every corpus."""
+    """All words, the same in every corpus."""
     nouns = [
         inflection.noun(english, french, int(gender == "f"), kind)
         for kind, genders in lexicon.NOUNS.items()
@@ -99,7 +99,7 @@ def words() -> Words:
             ("intransitive", lexicon.INTRANSITIVE),
             ("happening", lexicon.HAPPENING),
             ("reporting", lexicon.REPORTING),
-            ("manual", lexicon.MANUAL_VERBS),
+            ("instructions", lexicon.INSTRUCTION_VERBS),
         )
     }
     prepositions = [(english, *_halves(french, "|")) for english, french in inflection.entries(lexicon.PREPOSITIONS)]
@@ -112,8 +112,12 @@ def words() -> Words:
         nouns={kind: _ranked([noun for noun in nouns if noun.kind == kind], 1.0) for kind in lexicon.NOUNS},
         senses={kind: [sense for sense in senses if sense.noun.kind == kind] for kind in lexicon.NOUNS},
         adjectives=_ranked(adjectives, 1.0),
-        manual_adjectives=_ranked(
-            [inflection.adjective(*entry, before=False) for entry in inflection.entries(lexicon.ADJECTIVES_MANUAL)], 0.8
+        instruction_adjectives=_ranked(
+            [
+                inflection.adjective(*entry, before=False)
+                for entry in inflection.entries(lexicon.INSTRUCTION_ADJECTIVES)
+            ],
+            0.8,
         ),
         transitive=_ranked(verbs["transitive"], 0.9),
         passive=_ranked([verb for verb in verbs["transitive"] if not verb.preposition], 0.9),
@@ -124,7 +128,7 @@ def words() -> Words:
         intransitive=_ranked(verbs["intransitive"], 0.8),
         happening=_ranked(verbs["happening"], 0.8),
         reporting=_ranked(verbs["reporting"], 1.0),
-        manual=_ranked(verbs["manual"], 0.8),
+        instruction_verbs=_ranked(verbs["instructions"], 0.8),
         adverbs=_ranked(list(inflection.entries(lexicon.ADVERBS)), 0.8),
         times=_ranked(list(inflection.entries(lexicon.TIMES)), 0.8),
         months=list(inflection.entries(lexicon.MONTHS)),

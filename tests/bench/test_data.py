@@ -1,4 +1,4 @@
-"""The benchmarks of the data stages: every stage is measured, and the page says what the figures say."""
+"""The benchmarks of the data stages: every stage is measured, and the page agrees with the measurements."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ ROOT = Path(__file__).parents[2]
 MEASURED, MEMORY = ROOT / "results" / "bench" / "data.csv", ROOT / "results" / "bench" / "memory.csv"
 PAGE = ROOT / "docs" / "scale.md"
 STAGES = [
-    *("extract", "sacremoses en", "tokenize en", "sacremoses fr", "tokenize fr", "survey", "estimate", "rate"),
+    *("extract", "sacremoses en", "tokenize en", "sacremoses fr", "tokenize fr", "clean", "train_lm", "score_pairs"),
     *("select", "shortlist en", "shortlist fr", "coverage", "binarize"),
 ]
-WHOLE = ["estimate", "select", "binarize"]  # stages that hold something of every pair
+WHOLE = ["train_lm", "select", "binarize"]  # stages that keep something for every pair
 
 
 def row(stage: str, pairs: int, seconds: float, peak_mb: float = 100.0) -> Row:
@@ -89,7 +89,7 @@ def test_memory_is_measured_on_as_many_pairs_as_the_registry_has(
     assert list((tmp_path / "made").iterdir()) == []
 
 
-def test_the_made_up_text_is_as_large_as_the_real_one() -> None:
+def test_the_artificial_text_is_as_large_as_the_real_one() -> None:
     corpora = training_corpora()
     sizes = [size for corpus in corpora for size in bench_memory.shard_sizes(corpus.pairs or 0)]
     assert (len(sizes), sum(sizes)) == (21, sum(corpus.pairs or 0 for corpus in corpora))
@@ -107,7 +107,7 @@ def test_a_stage_that_fails_is_one_line(
     monkeypatch.chdir(ROOT)
     words = ["--pairs", "0", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
     assert main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")]) == 1
-    _, said = capsys.readouterr().err.strip().split("\n")  # after the warning that the text is made up
+    _, said = capsys.readouterr().err.strip().split("\n")  # after the warning about the built-in language
     assert said.startswith("bench.data: nmt extract failed: nmt extract: ")
     assert not (tmp_path / "data.csv").exists()
 
@@ -126,22 +126,22 @@ def test_jobs_go_to_the_cores_longest_first() -> None:
     assert hours([7200], 64) == 2
 
 
-def test_shares_are_those_of_the_workflow_s_jobs() -> None:
+def test_shares_are_those_of_the_jobs_of_the_workflow() -> None:
     corpora = training_corpora()
-    jobs = {"extract": 5, "tokenize": 21, "survey": 21, "rate": 21, "select": 1, "binarize": 1}
+    jobs = {"extract": 5, "tokenize": 21, "clean": 21, "score_pairs": 21, "select": 1, "binarize": 1}
     for stage, number in jobs.items():
         assert len(shares(stage, corpora)) == number
         assert sum(shares(stage, corpora)) == pytest.approx(1)
 
 
-def test_memory_goes_on_growing() -> None:
+def test_memory_is_extrapolated() -> None:
     assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 10_000) == pytest.approx(280)
     assert memory(row("select", 2000, 1, 100), row("select", 1000, 1, 120), 10_000) == 100
     assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 500) == 120
     assert memory(row("select", 2000, 1, 120), row("select", 1000, 1, 100), 10_000, 2) == pytest.approx(440)
 
 
-def test_memory_of_all_of_the_text_is_measured_or_a_straight_line() -> None:
+def test_memory_for_the_whole_text_is_measured_or_a_straight_line() -> None:
     corpora = training_corpora()
     pairs = sum(corpus.pairs or 0 for corpus in corpora)
     sizes = [1_000_000, 2_000_000, 4_000_000]
@@ -151,13 +151,13 @@ def test_memory_of_all_of_the_text_is_measured_or_a_straight_line() -> None:
         return work_out(rows, peaks, sizes, corpora).peak
 
     assert peak("select", 100, 110, 120, peaks=(Peak("select", pairs, 777, "a processor"),)) == 777
-    # through the two smallest texts, whatever the largest had
+    # a line through the two smallest texts, whatever the largest had
     assert peak("shortlist en", 100, 110, 115) == pytest.approx(110 + 10 * (pairs / 1e6 - 2))
     assert peak("coverage", 100, 110, 115) == pytest.approx(110 + 20 * (pairs / 1e6 - 2))
     assert peak("extract", 100, 110, 120) == pytest.approx(120 + 5 * (780 / 1357.5 * pairs / 1e6 - 4))
 
 
-def test_all_of_the_text_is_the_ratio_of_the_words() -> None:
+def test_the_whole_text_is_extrapolated_by_the_ratio_of_the_words() -> None:
     corpora = training_corpora()
     words, pairs = paper_words(corpora), 1_000_000
     worked = work_out([row("select", pairs, 36.0), row("shortlist en", pairs, 36.0)], [], [pairs], corpora)
@@ -167,18 +167,18 @@ def test_all_of_the_text_is_the_ratio_of_the_words() -> None:
     assert cells[1:-1] == ["select", "1", *[f"{each:.2f}"] * 3, "100", f"{words / 25e9:.1f}"]
 
 
-def test_figures_survive_the_file(tmp_path: Path) -> None:
-    rows = [row("rate", 1000, 12.5), row("rate", 2000, 25.0)]
+def test_measurements_survive_the_file(tmp_path: Path) -> None:
+    rows = [row("score_pairs", 1000, 12.5), row("score_pairs", 2000, 25.0)]
     write_rows(tmp_path / "data.csv", rows)
     assert read_rows(tmp_path / "data.csv") == [one._replace(disk_mb=0.0) for one in rows]
 
 
 def test_the_page_is_made_from_the_measurements(tmp_path: Path) -> None:
     write_page(MEASURED, MEMORY, tmp_path / "scale.md")
-    assert (tmp_path / "scale.md").read_text() == PAGE.read_text(), "make bench-data writes the page anew"
+    assert (tmp_path / "scale.md").read_text() == PAGE.read_text(), "`make bench-data` rewrites the page"
 
 
-def test_time_is_linear_and_memory_flat_in_what_was_measured() -> None:
+def test_measured_time_is_linear_and_memory_is_flat() -> None:
     rows = read_rows(MEASURED)
     sizes = sorted({one.pairs for one in rows if one.stage == "binarize"})
     of = {(one.stage, one.pairs): one for one in rows}
@@ -189,7 +189,7 @@ def test_time_is_linear_and_memory_flat_in_what_was_measured() -> None:
             assert last.peak_mb < 1500
 
 
-def test_all_of_the_text_takes_less_than_six_hours_and_1500_mb_a_process() -> None:
+def test_the_whole_text_takes_less_than_six_hours_and_1500_mb_per_process() -> None:
     rows = [one for one in read_rows(MEASURED) if not one.stage.startswith("sacremoses")]
     peaks, corpora = read_peaks(MEMORY), training_corpora()
     assert [(peak.stage, peak.pairs) for peak in peaks] == [

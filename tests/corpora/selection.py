@@ -1,8 +1,9 @@
-"""A small text to select from, and the four steps that do it, as the tests of all of them share it."""
+"""A small text to select from, and the four steps that do it, shared by their tests."""
 
 from __future__ import annotations
 
 import csv
+import json
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +51,7 @@ LANGUAGES = ("en", "fr")
 
 
 def sentences(words: list[str], number: int, seed: int) -> Pairs:
-    """Pairs of the words, in French each word with a suffix; all are different."""
+    """Different pairs made of `words`; in French each word has a suffix."""
     draw = random.Random(seed)
     lines = []
     for index in range(number):
@@ -65,7 +66,7 @@ def source_words(pairs: Pairs) -> int:
 
 
 def write_pairs(folder: Path, name: str, pairs: Pairs) -> list[str]:
-    """Two aligned files."""
+    """Write two aligned files and return their paths."""
     paths = [folder / f"{name}.{language}" for language in LANGUAGES]
     for side, path in enumerate(paths):
         path.write_text("".join(f"{pair[side]}\n" for pair in pairs), newline="\n")
@@ -74,7 +75,7 @@ def write_pairs(folder: Path, name: str, pairs: Pairs) -> list[str]:
 
 @dataclass
 class Case:
-    """Files and flags of one selection; each step's files lie in `folder`, what is selected in `folder`/out."""
+    """The files and options of a selection: those of each step are in `folder`, the selected text in `folder`/out."""
 
     folder: Path
     lmplz: Path
@@ -82,10 +83,10 @@ class Case:
     in_domain: Pairs
     held_out: Pairs = field(default_factory=list)
     shards: int = 1
-    order: str = "4"
+    order: int = 4
 
     def parts(self) -> list[tuple[str, str, Pairs]]:
-        """Corpus, part and pairs of each part."""
+        """The corpus, name and pairs of each part."""
         found = []
         for corpus, pairs in self.corpora.items():
             for number in range(self.shards):
@@ -101,45 +102,49 @@ class Case:
         flags = ["--names", *(corpus for corpus, _, _ in self.parts())]
         for side, language in zip(SIDES, LANGUAGES, strict=True):
             flags += [f"--{side}s", *(self.path(f"{part}.{language}") for part in parts)]
-        return [*flags, "--surveys", *(self.path(f"{part}.survey.npy") for part in parts)]
+        return [*flags, "--cleaned", *(self.path(f"{part}.npy") for part in parts)]
 
-    def survey(self) -> int:
-        """Write the texts and survey them."""
+    def clean(self) -> int:
+        """Write the texts and clean them."""
         held_out = write_pairs(self.folder, "held-out", self.held_out)
         codes = [0]
         for _, part, pairs in self.parts():
-            command = ["survey", "--texts", *write_pairs(self.folder, part, pairs)]
+            command = ["clean", "--texts", *write_pairs(self.folder, part, pairs)]
             command += ["--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
-            codes.append(main([*command, "--output", self.path(f"{part}.survey.npy")]))
+            codes.append(main([*command, "--output", self.path(f"{part}.npy")]))
         return max(codes)
 
-    def estimate(self, **flags: str) -> int:
+    def train_lm(self, **options: str) -> int:
         in_domain = write_pairs(self.folder, "news", self.in_domain)
-        command = ["estimate", "--lmplz", str(self.lmplz), *self.text_flags(), "--order", self.order, "--seed", "1"]
+        settings = json.dumps({"order": self.order})
+        command = ["train_lm", "--lmplz", str(self.lmplz), *self.text_flags(), "--settings", settings, "--seed", "1"]
         command += ["--in-domain-sources", in_domain[0], "--in-domain-targets", in_domain[1]]
         command += ["--output", self.path("models")]
-        for flag, value in flags.items():
-            command += [f"--{flag}", value]
+        for option, value in options.items():
+            command += [f"--{option}", value]
         return main(command)
 
-    def rate(self) -> int:
+    def score_pairs(self) -> int:
         codes = [0]
         for _, part, _ in self.parts():
             texts = [self.path(f"{part}.{language}") for language in LANGUAGES]
-            command = ["rate", "--texts", *texts, "--models", self.path("models")]
+            command = ["score_pairs", "--texts", *texts, "--models", self.path("models")]
             codes.append(main([*command, "--output", self.path(f"{part}.ratings.npy")]))
         return max(codes)
 
     def prepare(self) -> None:
-        """All steps before select."""
-        assert (self.survey(), self.estimate(), self.rate()) == (0, 0, 0)
+        """Run all steps before select."""
+        assert (self.clean(), self.train_lm(), self.score_pairs()) == (0, 0, 0)
 
-    def select(self, *flags: str) -> int:
-        parts = [part for _, part, _ in self.parts()]
-        command = ["select", *self.text_flags(), "--ratings", *(self.path(f"{part}.ratings.npy") for part in parts)]
+    def select(self, seed: int = 1, **settings: object) -> int:
+        """Select by `settings`; the rule `all` is given no ratings."""
+        command = ["select", *self.text_flags(), "--settings", json.dumps(settings), "--seed", str(seed)]
         command += ["--outputs", *(self.path(f"out/train.{language}") for language in LANGUAGES)]
-        command += ["--audit", self.path("out/audit.csv"), "--examples", self.path("out/examples.tsv")]
-        return main([*command, "--distribution", self.path("out/ratings.csv"), "--seed", "1", *flags])
+        command += ["--audit", self.path("out/audit.csv")]
+        if settings.get("rule") != "all":
+            command += ["--ratings", *(self.path(f"{part}.ratings.npy") for _, part, _ in self.parts())]
+            command += ["--examples", self.path("out/examples.tsv"), "--distribution", self.path("out/ratings.csv")]
+        return main(command)
 
     def kept(self) -> Pairs:
         texts = [(self.folder / f"out/train.{language}").read_text() for language in LANGUAGES]
@@ -153,7 +158,7 @@ class Case:
             delimiter = "\t" if name.endswith(".tsv") else ","
             return list(csv.DictReader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE))
 
-    def left(self) -> list[str]:
+    def files(self) -> list[str]:
         return sorted(path.name for path in (self.folder / "out").glob("*"))
 
 

@@ -61,8 +61,8 @@ def decoded(case: Case) -> list[tuple[str, str]]:
 
 
 def test_all_pairs_come_back_aligned_and_shuffled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PAIRS_A_CHUNK", 7)
-    monkeypatch.setattr(module, "PAIRS_A_PART", 30)
+    monkeypatch.setattr(module, "PAIRS_PER_CHUNK", 7)
+    monkeypatch.setattr(module, "PAIRS_PER_BUCKET", 30)
     case.write([source for source, _ in PAIRS], [target for _, target in PAIRS])
     assert case.run() == 0
     order = np.random.default_rng(1).permutation(len(PAIRS))
@@ -100,7 +100,7 @@ def test_how_much_is_shuffled_at_a_time_does_not_show(case: Case, monkeypatch: p
     case.write(["", *(source for source, _ in PAIRS)], ["x", *(target for _, target in PAIRS)])
     outputs = []
     for pairs in (1000, 100, 33, 1):
-        monkeypatch.setattr(module, "PAIRS_A_PART", pairs)
+        monkeypatch.setattr(module, "PAIRS_PER_BUCKET", pairs)
         outputs.append(case.folder / f"parts of {pairs}")
         assert case.run(output=outputs[-1]) == 0
     for path in outputs[0].iterdir():
@@ -192,7 +192,7 @@ def test_a_folder_of_something_else_is_not_replaced(case: Case, capsys: pytest.C
     case.output.mkdir()
     (case.output / "thesis.tex").write_text("years of work")
     assert case.run() == 1
-    assert "is no binarized text" in capsys.readouterr().err
+    assert "exists and is not a binarized text" in capsys.readouterr().err
     assert (case.output / "thesis.tex").exists()
 
 

@@ -1,4 +1,4 @@
-"""nmt.corpora.clean: what may be kept, and which pairs of all corpora repeat one another."""
+"""nmt.corpora.clean and cleaned: which pairs may be kept, and which are duplicates among all corpora."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.corpora import clean as module
 from nmt.corpora.arrays import read_array
-from nmt.corpora.clean import RECORD, State, Text, mark_duplicates, read_text
+from nmt.corpora.cleaned import RECORD, CleanedText, State, mark_duplicates, read_cleaned
 from nmt.system.files import UserError
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Pairs, last_line, write_pairs
@@ -23,21 +23,21 @@ HELD_OUT = [("held", "retenu"), ("", "")]
 CLEAN, EMPTY, HELD, DUPLICATE = State
 
 
-def surveyed(folder: Path, *corpora: Pairs) -> Text:
+def cleaned(folder: Path, *corpora: Pairs) -> CleanedText:
     held_out = write_pairs(folder, "held-out", HELD_OUT)
     names, files = [str(number) for number in range(len(corpora))], []
     for name, pairs in zip(names, corpora, strict=True):
         texts = write_pairs(folder, name, pairs)
         files.append((Path(texts[0]), Path(texts[1])))
-        command = ["survey", "--texts", *texts, "--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
+        command = ["clean", "--texts", *texts, "--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
         assert main([*command, "--output", str(folder / f"{name}.npy")]) == 0
-    return read_text(names, files, [folder / f"{name}.npy" for name in names])
+    return read_cleaned(names, files, [folder / f"{name}.npy" for name in names])
 
 
-def test_empty_held_out_and_repeated_pairs_are_no_clean_ones(tmp_path: Path) -> None:
-    text = surveyed(tmp_path, FIRST, SECOND)
+def test_empty_held_out_and_repeated_pairs_are_not_clean(tmp_path: Path) -> None:
+    text = cleaned(tmp_path, FIRST, SECOND)
     first = [CLEAN, EMPTY, EMPTY, HELD, HELD, CLEAN]
-    # the second side of a line of the test set is another text when it stands on the first side
+    # the target side of a held-out pair may occur on the source side
     assert text.states.tolist() == [*first, DUPLICATE, CLEAN, HELD, CLEAN, EMPTY, CLEAN]
     assert text.source_words.tolist() == [2, 0, 1, 1, 1, 1, 2, 2, 1, 1, 0, 1]
     assert text.target_words.tolist() == [2, 1, 0, 1, 1, 1, 2, 2, 1, 1, 0, 3]
@@ -46,22 +46,22 @@ def test_empty_held_out_and_repeated_pairs_are_no_clean_ones(tmp_path: Path) -> 
 
 
 def test_pieces_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = surveyed(tmp_path, FIRST * 3)
-    monkeypatch.setattr(module, "PAIRS_A_PIECE", 4)
-    assert np.array_equal(surveyed(tmp_path, FIRST * 3).states, before.states)
+    before = cleaned(tmp_path, FIRST * 3)
+    monkeypatch.setattr(module, "PAIRS_PER_PIECE", 4)
+    assert np.array_equal(cleaned(tmp_path, FIRST * 3).states, before.states)
 
 
-def test_shards_of_a_corpus_are_one(tmp_path: Path) -> None:
-    text = surveyed(tmp_path, FIRST, SECOND, FIRST)
+def test_the_shards_of_a_corpus_are_one_corpus(tmp_path: Path) -> None:
+    text = cleaned(tmp_path, FIRST, SECOND, FIRST)
     paths = [tmp_path / f"{number}.npy" for number in range(3)]
-    assert read_text(["a", "a", "b"], text.files, paths).corpora() == {"a": slice(0, 12), "b": slice(12, 18)}
+    assert read_cleaned(["a", "a", "b"], text.files, paths).corpora() == {"a": slice(0, 12), "b": slice(12, 18)}
     with pytest.raises(UserError, match="one after the other"):
-        read_text(["a", "b", "a"], text.files, paths)
-    with pytest.raises(UserError, match="2 names, 3 pairs of files, 3 surveys"):
-        read_text(["a", "b"], text.files, paths)
+        read_cleaned(["a", "b", "a"], text.files, paths)
+    with pytest.raises(UserError, match="2 names, 3 pairs of files, 3 files of records"):
+        read_cleaned(["a", "b"], text.files, paths)
 
 
-def test_duplicates_are_those_that_a_set_finds() -> None:
+def test_duplicates_are_what_a_set_finds() -> None:
     draw = random.Random(1)
     digests = np.array([draw.choice([draw.randrange(50), draw.getrandbits(64)]) for _ in range(2000)], np.uint64)
     states = np.array([draw.choice([CLEAN, CLEAN, HELD]) for _ in range(2000)], np.uint8)
@@ -85,27 +85,27 @@ def test_unequal_sides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_held_out_sides_come_in_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = write_pairs(tmp_path, "web", FIRST)
-    command = ["survey", "--texts", *texts, "--held-out-sources", texts[0], "--output", str(tmp_path / "web.npy")]
+    command = ["clean", "--texts", *texts, "--held-out-sources", texts[0], "--output", str(tmp_path / "web.npy")]
     assert main(command) == 1
     assert "--held-out-sources names 1 files, --held-out-targets 0" in last_line(capsys)
 
 
-def test_a_full_disk_is_one_line_and_room_mends_it(
+def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     tmp_path: Path, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts, output = write_pairs(tmp_path, "web", FIRST * 1000), small_disk.folder / "web.npy"
-    words = ["survey", "--texts", *texts, "--output", str(output)]
+    words = ["clean", "--texts", *texts, "--output", str(output)]
     small_disk.refuse_then_take(words, output, 50_000, capsys)
     assert len(read_array(output, RECORD)) == 6000
 
 
 def test_a_text_that_has_changed_since(tmp_path: Path) -> None:
-    text = surveyed(tmp_path, FIRST)
+    text = cleaned(tmp_path, FIRST)
     write_pairs(tmp_path, "0", FIRST[:-1])
-    with pytest.raises(UserError, match=r"0\.en: has 5 lines, its survey 6"):
+    with pytest.raises(UserError, match=r"0\.en: 5 lines, but 6 when it was cleaned"):
         list(text.pairs())
 
 
 def test_a_record_is_small(tmp_path: Path) -> None:
-    surveyed(tmp_path, FIRST)
+    cleaned(tmp_path, FIRST)
     assert read_array(tmp_path / "0.npy", RECORD).nbytes == 17 * len(FIRST)

@@ -176,7 +176,7 @@ def test_server_that_names_no_version(server: Server, tmp_path: Path) -> None:
 
 def test_truncated_for_ever(server: Server, tmp_path: Path) -> None:
     server.script = [truncated]
-    with pytest.raises(UserError, match=f"expected {len(CONTENT)} bytes, got 3000000 after 3 tries"):
+    with pytest.raises(UserError, match=f"expected {len(CONTENT)} bytes, got 3000000 after 3 attempts"):
         get(f"{server.address}/x", tmp_path / "x")
     assert names(tmp_path) == [".x.partial", ".x.partial.json"]
 
@@ -299,7 +299,7 @@ def test_stalls_are_tried_again(server: Server, tmp_path: Path, stall: Callable[
 
 def test_lasting_failures(server: Server, tmp_path: Path) -> None:
     server.script = [failing(500)]
-    with pytest.raises(UserError, match=r"answers 500 .* after 3 tries"):
+    with pytest.raises(UserError, match=r"answers 500 .* after 3 attempts"):
         get(f"{server.address}/x", tmp_path / "x")
     server.paths.clear()
     server.script = [failing(404)]
@@ -318,7 +318,7 @@ def test_the_next_mirror_is_tried(
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert server.paths[-1] == "/other/name"
     assert server.ranges[-1] is None
-    assert f"going on with {server.address}/other/name" in capsys.readouterr().err
+    assert f"trying {server.address}/other/name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("facts", [{"sha256": SHA256}, {"published": f"md5:{MD5}"}, {"bytes": len(CONTENT)}])
@@ -360,16 +360,16 @@ def test_wrong_hash_keeps_what_was_there(server: Server, tmp_path: Path, facts: 
 
 def test_a_wrong_published_hash_is_emptied_to_take_the_archive(server: Server, tmp_path: Path) -> None:
     wrong, lock = "sha256:" + "0" * 64, tmp_path / "lock"
-    said = r"as published, got .* \(to take it, empty `published` of a/x in the registry\); nothing was kept"
+    said = r"as published, got .* \(to accept it, empty `published` of a/x in the registry\); nothing was kept"
     with pytest.raises(UserError, match=said):
         get(f"{server.address}/a/x", tmp_path / "x", published=wrong, bytes=len(CONTENT), lock=lock)
     assert not lock.exists()
     (tmp_path / "short").write_bytes(b"0123")
-    with pytest.raises(UserError, match=r"to take it, empty `bytes` of .*/short in the registry"):
+    with pytest.raises(UserError, match=r"to accept it, empty `bytes` of .*/short in the registry"):
         get((tmp_path / "short").as_uri(), tmp_path / "x", published=wrong, bytes=3)
     with pytest.raises(UserError) as caught:  # what the registry pins itself stays
         get(f"{server.address}/a/x", tmp_path / "x", sha256="0" * 64)
-    assert "to take it" not in str(caught.value)
+    assert "to accept it" not in str(caught.value)
     get(f"{server.address}/a/x", tmp_path / "x", bytes=len(CONTENT), lock=lock)
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert "/x\t" in lock.read_text()
@@ -428,7 +428,7 @@ def test_refused_connection(server: Server, tmp_path: Path) -> None:
         truncated(handler)
 
     server.script = [breaks_down]
-    with pytest.raises(UserError, match=r"no answer \(Connection refused\) after 3 tries"):
+    with pytest.raises(UserError, match=r"no answer \(Connection refused\) after 3 attempts"):
         get(f"{server.address}/x", tmp_path / "x")
     assert names(tmp_path) == [".x.partial", ".x.partial.json"]
     with pytest.raises(UserError, match=r"cannot be reached .*`mirror`"):
@@ -485,7 +485,7 @@ def test_full_disk_in_the_middle_of_a_transfer(server: Server, tmp_path: Path, s
     output = small_disk.folder / "x"
     server.script = [careful]
     small_disk.limit(2_000_000)
-    with pytest.raises(UserError, match=r"/x: no space left; what has arrived is kept, free some and repeat"):
+    with pytest.raises(UserError, match=r"/x: no space left; what was received is kept, free some and repeat"):
         get(f"{server.address}/x", output, sha256=SHA256)
     assert not output.exists()
     received = (small_disk.folder / ".x.partial").stat().st_size

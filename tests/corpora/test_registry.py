@@ -103,7 +103,7 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
 
 
 def test_name_twice(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"line 3: the name 'toy' is there twice"):
+    with pytest.raises(UserError, match=r"line 3: the name 'toy' occurs twice"):
         read_registry(written(tmp_path, ROW, ROW))
 
 

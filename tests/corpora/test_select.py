@@ -28,7 +28,7 @@ def news(case: Case) -> Pairs:
 def test_in_domain_pairs_are_kept_in_the_order_of_the_text(case: Case) -> None:
     case.prepare()
     budget = source_words(news(case))
-    assert case.select("--words", str(budget)) == 0
+    assert case.select(words=budget) == 0
     assert case.kept() == news(case)
     rows = case.audit()
     assert list(rows) == ["web", "acts", "total"]
@@ -38,15 +38,15 @@ def test_in_domain_pairs_are_kept_in_the_order_of_the_text(case: Case) -> None:
     assert rows["acts"]["pairs_kept"] == "0"
     ratings = [float(rows[name]["mean_rating"]) for name in ("web", "total", "acts")]
     assert ratings == sorted(ratings)
-    assert case.left() == ALL
+    assert case.files() == ALL
 
 
-def test_either_side_can_give_a_pair_away(case: Case) -> None:
+def test_either_side_can_rule_a_pair_out(case: Case) -> None:
     good, bad = sentences(NEWS, 200, 6), sentences(LAW, 200, 7)
     crossed = [(source, target) for (source, _), (_, target) in zip(good[:100], bad, strict=False)]
     case.corpora = {"web": good[100:] + crossed + bad}
     case.prepare()
-    assert case.select("--words", str(source_words(good[100:]))) == 0
+    assert case.select(words=source_words(good[100:])) == 0
     assert case.kept() == good[100:]
 
 
@@ -56,7 +56,7 @@ def test_shards_change_nothing(case: Case) -> None:
     for shards in (1, 3, 5):
         case.shards = shards
         case.prepare()
-        assert case.select("--words", "700") == 0
+        assert case.select(words=700) == 0
         outcomes.append([(case.folder / "out" / name).read_bytes() for name in ALL])
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert source_words(case.kept()) <= 700 < source_words(case.kept()) + 10
@@ -69,7 +69,7 @@ def test_what_is_dropped_before_the_ranking_is_counted(case: Case, capsys: pytes
     }
     case.held_out = [("held", "retenu"), ("", "")]
     case.prepare()
-    assert case.select("--words", "0") == 0
+    assert case.select(words=0) == 0
     assert case.kept() == [("a b", "x y z"), ("\u2028", "z"), ("a b", "x z"), ("retenu", "held")]
     rows = case.audit()
     columns = ["pairs", "source_words", "target_words", "duplicates", "held_out", "empty"]
@@ -82,16 +82,29 @@ def test_what_is_dropped_before_the_ranking_is_counted(case: Case, capsys: pytes
 
 def test_a_budget_beyond_the_text_keeps_all_and_warns(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.prepare()
-    assert case.select("--words", str(10**9)) == 0
+    assert case.select(words=10**9) == 0
     assert case.kept() == case.corpora["web"] + case.corpora["acts"]
     assert "of the clean text are kept" in capsys.readouterr().err
     assert {row["cut"] for row in case.table("ratings.csv")} == {""}
 
 
+def test_all_keeps_every_clean_pair_without_ratings(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.corpora["acts"][5] = case.corpora["web"][5]
+    case.held_out = [case.corpora["web"][7]]
+    assert case.clean() == 0
+    assert case.select(rule="all") == 0
+    web, acts = case.corpora["web"], case.corpora["acts"]
+    assert case.kept() == web[:7] + web[8:] + acts[:5] + acts[6:]
+    assert {row["mean_rating"] for row in case.audit().values()} == {""}
+    assert case.audit()["total"]["pairs_kept"] == "498"
+    assert case.files() == ["audit.csv", "train.en", "train.fr"]
+    assert "warning" not in capsys.readouterr().err
+
+
 def test_shares_are_those_of_each_corpus(case: Case) -> None:
     case.corpora["whole"] = sentences(LAW, 20, 9)
     case.prepare()
-    assert case.select("--rule", "shares", "--shares", "web=0.25", "acts=0") == 0
+    assert case.select(rule="shares", shares={"web": 0.25, "acts": 0}) == 0
     rows = case.audit()
     words = source_words(case.corpora["web"])
     assert words // 4 - 10 < int(rows["web"]["source_words_kept"]) <= words // 4
@@ -105,20 +118,20 @@ def test_shares_are_those_of_each_corpus(case: Case) -> None:
 def test_random_draws_of_everything_alike(case: Case) -> None:
     case.prepare()
     total = source_words(case.corpora["web"] + case.corpora["acts"])
-    assert case.select("--rule", "random", "--words", str(total // 2)) == 0
+    assert case.select(rule="random", words=total // 2) == 0
     kept = case.kept()
     assert total // 2 - 10 < source_words(kept) <= total // 2
     order = {pair: number for number, pair in enumerate(case.corpora["web"] + case.corpora["acts"])}
     assert [order[pair] for pair in kept] == sorted(order[pair] for pair in kept)
     laws = sum(pair[0].split()[0] in LAW for pair in kept)
     assert 0.6 < laws / len(kept) < 0.8  # 350 of the 500
-    assert case.select("--rule", "random", "--words", str(total // 2), "--seed", "2") == 0
+    assert case.select(seed=2, rule="random", words=total // 2) == 0
     assert case.kept() != kept
 
 
 def test_the_distribution_counts_every_clean_pair(case: Case) -> None:
     case.prepare()
-    assert case.select("--words", "700") == 0
+    assert case.select(words=700) == 0
     table = case.table("ratings.csv")
     rows = case.audit()
     for corpus in ("web", "acts"):
@@ -133,7 +146,7 @@ def test_the_distribution_counts_every_clean_pair(case: Case) -> None:
 
 def test_the_best_and_worst_pairs_are_shown(case: Case) -> None:
     case.prepare()
-    assert case.select("--words", "700") == 0
+    assert case.select(words=700) == 0
     rows = case.table("examples.tsv")
     assert [row["corpus"] for row in rows].count("web") == [row["corpus"] for row in rows].count("acts") == 20
     ratings = [float(row["rating"]) for row in rows]
@@ -149,13 +162,13 @@ def test_the_best_and_worst_pairs_are_shown(case: Case) -> None:
     }
 
 
-def test_odd_characters_pass_unharmed(case: Case) -> None:
+def test_odd_characters_are_kept(case: Case) -> None:
     odd = [("minister\u2028said \x0c the \x85 \x00 new", "ministere\u2028\x00"), ("<s> </s> <unk>", "<unknown> <s>")]
     long = " ".join(["vote"] * 100_000)
     case.corpora["web"] += [*odd, (long, long)]
     case.in_domain += odd * 2
     case.prepare()
-    assert case.select("--words", str(source_words(case.corpora["web"] + case.corpora["acts"]) - 20)) == 0
+    assert case.select(words=source_words(case.corpora["web"] + case.corpora["acts"]) - 20) == 0
     assert (long, long) in case.kept()
 
 
@@ -194,9 +207,9 @@ def test_the_search_keeps_what_sorting_would(pairs: list[tuple[float, int, bool]
 # ---- bad input
 
 
-def refused(case: Case, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
-    assert case.select(*flags) == 1
-    assert not (case.folder / "out").exists() or case.left() == []
+def refused(case: Case, capsys: pytest.CaptureFixture[str], seed: int = 1, **settings: object) -> str:
+    assert case.select(seed, **settings) == 1
+    assert not (case.folder / "out").exists() or case.files() == []
     line = last_line(capsys)
     assert line.startswith("nmt select: ")
     return line
@@ -204,29 +217,32 @@ def refused(case: Case, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
 
 def test_settings_out_of_range(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.prepare()
-    assert "selection words 1, " in refused(case, capsys, "--words", "1")
-    assert "words -1, seed 1" in refused(case, capsys, "--words", "-1")
-    assert "seed -1" in refused(case, capsys, "--seed", "-1")
-    for share in ("web=1.5", "web=x", "web", "wib=0.5", "web=-0.1", "web=nan"):
-        assert f"selection shares: {share} is not" in refused(case, capsys, "--rule", "shares", "--shares", share)
+    assert "select.words 1: " in refused(case, capsys, words=1)
+    assert "words: expected a whole number, 0 or more, not -1" in refused(case, capsys, words=-1)
+    assert "--seed -1: must not be negative" in refused(case, capsys, seed=-1)
+    for share in (1.5, "x", None, -0.1, float("nan")):
+        message = refused(case, capsys, rule="shares", shares={"web": share})
+        assert "shares: expected a number from 0 to 1 for each" in message
+    message = refused(case, capsys, rule="shares", shares={"wib": 0.5})
+    assert "select.shares: unknown training corpus wib; the nearest is web" in message
 
 
 def test_ratings_of_another_text(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.prepare()
     np.save(case.folder / "acts.1-of-1.ratings.npy", np.zeros(7, np.float32))
-    assert "307 ratings for 500 pairs; rate the text again" in refused(case, capsys, "--words", "700")
+    assert "307 ratings for 500 pairs; run the step score_pairs again" in refused(case, capsys, words=700)
 
 
-def test_a_full_disk_is_one_line_and_room_mends_it(
+def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     case: Case, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case.corpora = {"web": [(f"{source} {n}", target) for n in range(20) for source, target in case.corpora["web"]]}
     case.prepare()
     (case.folder / "out").symlink_to(small_disk.folder)
     small_disk.limit(65536)
-    line = refused(case, capsys, "--words", "30000")
+    line = refused(case, capsys, words=30000)
     assert line.endswith("no space left; nothing was changed, free some and repeat")
     assert list(small_disk.folder.iterdir()) == []
     small_disk.free()
-    assert case.select("--words", "30000") == 0
-    assert case.left() == ALL
+    assert case.select(words=30000) == 0
+    assert case.files() == ALL

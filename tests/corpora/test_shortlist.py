@@ -1,7 +1,8 @@
-"""nmt.corpora.shortlist: ids by falling count, and the text that they cover."""
+"""nmt.corpora.shortlist: ids by descending count, and how much of the text they cover."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -20,14 +21,14 @@ TEXT = "b a c\na  b\n\nb d\u2028d\x0ce UNK <eos>\n"
 def shortlist_of(folder: Path, text: str | bytes, size: int) -> tuple[int, Path]:
     source, output = folder / "text.en", folder / "en.tsv"
     source.write_bytes(text.encode() if isinstance(text, str) else text)
-    words = ["--input", source, "--size", size, "--output", output]
+    words = ["--input", source, "--settings", json.dumps({"size": size}), "--output", output]
     return main(["shortlist", *map(str, words)]), output
 
 
-def test_words_stand_by_falling_count_then_alphabetically(tmp_path: Path) -> None:
+def test_words_follow_by_descending_count_then_alphabetically(tmp_path: Path) -> None:
     code, output = shortlist_of(tmp_path, TEXT, 4)
     assert code == 0
-    # 9 tokens: b 3, a 2, c, "d d e" with its odd white space is one word, UNK and <eos> are never words
+    # 9 tokens: b 3, a 2, c 1; "d d e" with its odd white space is one word; UNK and <eos> are never words
     assert output.read_bytes() == b"<eos>\t4\n<unk>\t3\nb\t3\na\t2\nc\t1\n"
 
 
@@ -64,7 +65,7 @@ def test_the_best_words_are_kept(sentences: list[list[str]], size: int) -> None:
 def test_a_size_without_room_for_a_word(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
     code, output = shortlist_of(tmp_path, TEXT, size)
     assert code == 1
-    assert f"shortlist size {size}" in capsys.readouterr().err
+    assert f"size: expected a whole number, 2 or more, not {size}" in capsys.readouterr().err
     assert not output.exists()
 
 
@@ -72,7 +73,7 @@ def test_a_size_without_room_for_a_word(tmp_path: Path, size: int, capsys: pytes
 def test_a_text_without_words(tmp_path: Path, text: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     code, output = shortlist_of(tmp_path, text, 10)
     assert code == 1
-    assert "text.en: holds no words" in capsys.readouterr().err
+    assert "text.en: no words for a shortlist" in capsys.readouterr().err
     assert not output.exists()
 
 
@@ -102,11 +103,11 @@ def test_a_broken_shortlist_is_refused(tmp_path: Path, text: str) -> None:
         Shortlist.read(tmp_path / "en.tsv")
 
 
-def test_a_full_disk_is_one_line_and_room_mends_it(
+def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     tmp_path: Path, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, output = tmp_path / "text.en", small_disk.folder / "en.tsv"
     source.write_text("".join(f"word{number}\n" for number in range(20_000)))
-    words = ["shortlist", "--input", str(source), "--size", "30000", "--output", str(output)]
+    words = ["shortlist", "--input", str(source), "--output", str(output)]
     small_disk.refuse_then_take(words, output, 65536, capsys)
     assert len(Shortlist.read(output)) == 20_002

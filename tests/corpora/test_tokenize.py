@@ -110,7 +110,7 @@ def test_a_line_of_a_hundred_thousand_words_takes_linear_time() -> None:
 
 
 def test_strings_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizing, "STRINGS_KEPT", 5)
+    monkeypatch.setattr(tokenizing, "CACHED_STRINGS", 5)
     tokenizer = Tokenizer("fr")
     for line in lines(200):
         assert tokenizer.line(line) == expected("fr", line), repr(line)

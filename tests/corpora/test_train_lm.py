@@ -1,4 +1,4 @@
-"""nmt.corpora.train_lm: two models a side, over one vocabulary, from as many words."""
+"""nmt.corpora.train_lm: two models of each side, over one vocabulary, trained on equally many words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpora.clean import Text, read_text
+from nmt.corpora.cleaned import CleanedText, read_cleaned
 from nmt.corpora.train_lm import draw, vocabulary
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Case, last_line, make_case, source_words
@@ -20,15 +20,15 @@ def case(tmp_path: Path, lmplz: Path) -> Case:
     return make_case(tmp_path, lmplz)
 
 
-def text_of(case: Case) -> Text:
+def text_of(case: Case) -> CleanedText:
     parts = [part for _, part, _ in case.parts()]
     files = [(case.folder / f"{part}.en", case.folder / f"{part}.fr") for part in parts]
-    surveys = [case.folder / f"{part}.survey.npy" for part in parts]
-    return read_text([corpus for corpus, _, _ in case.parts()], files, surveys)
+    records = [case.folder / f"{part}.npy" for part in parts]
+    return read_cleaned([corpus for corpus, _, _ in case.parts()], files, records)
 
 
 def test_both_models_of_a_side_know_the_same_words(case: Case) -> None:
-    assert (case.survey(), case.estimate()) == (0, 0)
+    assert (case.clean(), case.train_lm()) == (0, 0)
     assert sorted(path.name for path in (case.folder / "models").iterdir()) == FILES
     for side in ("source", "target"):
         words = (case.folder / f"models/{side}.words").read_text().split("\n")[:-1]
@@ -40,13 +40,13 @@ def test_both_models_of_a_side_know_the_same_words(case: Case) -> None:
         assert "ngram 4=" in arpa
 
 
-def test_the_vocabulary_holds_words_seen_twice() -> None:
+def test_the_vocabulary_has_the_words_that_occur_twice() -> None:
     assert vocabulary([b"a b  c", b"a b\n", b"<s> <s> <unknown> <unknown> x\0 x\0"]) == {b"a", b"b"}
 
 
 def test_the_general_sample_has_as_many_words_as_asked(case: Case) -> None:
     case.corpora["acts"] += case.corpora["web"][:50]
-    assert case.survey() == 0
+    assert case.clean() == 0
     text = text_of(case)
     sample = draw(text, 300, seed=1)
     assert 300 <= source_words([(source.decode(), "") for source, _ in sample]) < 310
@@ -56,17 +56,17 @@ def test_the_general_sample_has_as_many_words_as_asked(case: Case) -> None:
 
 
 def test_shards_change_nothing(case: Case) -> None:
-    assert (case.survey(), case.estimate()) == (0, 0)
+    assert (case.clean(), case.train_lm()) == (0, 0)
     whole = [(case.folder / "models" / name).read_bytes() for name in FILES]
     case.shards = 3
-    assert (case.survey(), case.estimate()) == (0, 0)
+    assert (case.clean(), case.train_lm()) == (0, 0)
     assert [(case.folder / "models" / name).read_bytes() for name in FILES] == whole
 
 
 def test_a_single_sentence_is_enough(case: Case) -> None:
     case.in_domain = [("Yes", "Oui")]
     case.corpora = {"web": [("No", "Non")]}
-    assert (case.survey(), case.estimate(), case.rate()) == (0, 0, 0)
+    assert (case.clean(), case.train_lm(), case.score_pairs()) == (0, 0, 0)
 
 
 # ---- bad input
@@ -75,52 +75,58 @@ def test_a_single_sentence_is_enough(case: Case) -> None:
 @pytest.mark.parametrize("in_domain", [[], [("", ""), ("one", " ")]])
 def test_empty_in_domain_text(case: Case, in_domain: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
     case.in_domain = in_domain
-    assert (case.survey(), case.estimate()) == (0, 1)
+    assert (case.clean(), case.train_lm()) == (0, 1)
     assert re.search(r"news\.en, .*no in-domain text", last_line(capsys))
 
 
 def test_unequal_in_domain_sides(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.in_domain.append(("one", "un\ndeux"))
-    assert (case.survey(), case.estimate()) == (0, 1)
+    assert (case.clean(), case.train_lm()) == (0, 1)
     assert re.search(r"news\.en has 301 lines, .*news\.fr has 302;", last_line(capsys))
 
 
 def test_nothing_clean(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.corpora = {"web": [("held", "x"), ("", "")]}
     case.held_out = [("held", "y")]
-    assert (case.survey(), case.estimate()) == (0, 1)
+    assert (case.clean(), case.train_lm()) == (0, 1)
     assert "web: no clean pair" in last_line(capsys)
 
 
-@pytest.mark.parametrize(("flag", "value"), [("order", "1"), ("order", "7"), ("seed", "-1")])
-def test_settings_out_of_range(case: Case, flag: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (case.survey(), case.estimate(**{flag: value})) == (0, 1)
-    assert f"{flag} {value}" in last_line(capsys)
+@pytest.mark.parametrize("order", [1, 7])
+def test_an_order_out_of_range(case: Case, order: int, capsys: pytest.CaptureFixture[str]) -> None:
+    case.order = order
+    assert (case.clean(), case.train_lm()) == (0, 1)
+    assert f"order: expected a whole number, from 2 to 6, not {order}" in last_line(capsys)
+
+
+def test_a_negative_seed(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (case.clean(), case.train_lm(seed="-1")) == (0, 1)
+    assert "seed -1" in last_line(capsys)
 
 
 def test_lmplz_that_fails_is_quoted(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.lmplz = case.folder / "lmplz"
-    assert (case.survey(), case.estimate()) == (0, 1)
+    assert (case.clean(), case.train_lm()) == (0, 1)
     assert "lmplz: cannot be run" in last_line(capsys)
     case.lmplz.write_text("#!/bin/sh\necho counting\necho out of memory >&2\nexit 3\n")
     case.lmplz.chmod(0o755)
-    assert case.estimate() == 1
+    assert case.train_lm() == 1
     assert "source.in-domain.arpa could not be estimated: out of memory" in last_line(capsys)
     assert [path.name for path in (case.folder / "models").iterdir()] == ["source.words"]
     case.lmplz.write_text("#!/bin/sh\necho x.cc:1: No space left on device\necho a thread ended early\nexit 3\n")
-    assert case.estimate() == 1
+    assert case.train_lm() == 1
     assert "could not be estimated: x.cc:1: No space left on device" in last_line(capsys)
 
 
 @pytest.mark.parametrize("room", [4096, 40_000])
-def test_a_full_disk_is_one_line_and_room_mends_it(
+def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     case: Case, small_disk: SmallDisk, room: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert case.survey() == 0
+    assert case.clean() == 0
     small_disk.limit(room)
     models = str(small_disk.folder / "models")
-    assert case.estimate(output=models) == 1
+    assert case.train_lm(output=models) == 1
     assert re.search("no space left|No space left|File too large", last_line(capsys))
     assert not [path for path in Path(models).iterdir() if path.name not in FILES]
     small_disk.free()
-    assert case.estimate(output=models) == 0
+    assert case.train_lm(output=models) == 0

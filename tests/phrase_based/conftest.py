@@ -1,7 +1,8 @@
-"""A few hundred pairs of the built-in language, and a phrase-based system that is trained on them."""
+"""A phrase-based system trained on a few hundred pairs of the built-in language."""
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -12,10 +13,16 @@ from nmt.toy.grammar import Grammar
 
 PAIRS, DEVELOPMENT = 400, 40
 LONGEST = 12
+SEED = ["--seed", 1234]
 
 
 def step(*words: object) -> None:
     assert main([str(word) for word in words]) == 0
+
+
+def settings(**values: object) -> list[object]:
+    """The option --settings."""
+    return ["--settings", json.dumps(values)]
 
 
 class System:
@@ -27,7 +34,8 @@ class System:
         self.development = [folder / f"development.{language}" for language in ("en", "fr")]
         self.parts: list[object] = ["--direct", folder / "direct", "--inverse", folder / "inverse"]
         self.parts += ["--phrase-table", folder / "phrases.txt", "--language-model", folder / "language_model"]
-        self.parts += ["--stack", 5, "--threads", 2]
+        self.search: dict[str, object] = {"stack": 5, "distortion_limit": 0}
+        self.parts += ["--threads", 2, *settings(**self.search)]
 
     def train(self) -> None:
         grammar, lengths = Grammar("phrases"), random.Random(1)
@@ -39,19 +47,22 @@ class System:
                 step("tokenize", "--language", path.suffix[1:], "--input", raw, "--output", path)
         self.align()
         links = ["--direct", self.folder / "direct/links.txt", "--inverse", self.folder / "inverse/links.txt"]
-        step("symmetrize", *links, "--output", self.folder / "links.txt")
+        step("thot_symmetrize", *links, "--output", self.folder / "links.txt")
         table = self.folder / "phrases.txt"
-        step("phrase_table", "--texts", *self.texts, "--links", self.folder / "links.txt", "--output", table)
-        step("language_model", "--texts", self.texts[1], "--output", self.folder / "language_model")
+        step(
+            "thot_phrase_table", "--texts", *self.texts, "--links", self.folder / "links.txt", *SEED, "--output", table
+        )
+        texts = ["--texts", self.texts[1]]
+        step("thot_language_model", *texts, *settings(order=3), "--output", self.folder / "language_model")
 
     def align(self) -> None:
-        step("word_align", "--texts", *self.texts, "--output", self.folder / "direct")
-        step("word_align", "--texts", *self.texts, "--inverse", "--output", self.folder / "inverse")
+        step("thot_word_align", "--texts", *self.texts, *SEED, "--output", self.folder / "direct")
+        step("thot_word_align", "--texts", *self.texts, *SEED, "--inverse", "--output", self.folder / "inverse")
 
 
 @pytest.fixture(scope="package")
 def system(tmp_path_factory: pytest.TempPathFactory) -> System:
-    """Everything up to the tuning."""
+    """A system before tuning."""
     made = System(tmp_path_factory.mktemp("system"))
     made.train()
     return made

@@ -1,4 +1,4 @@
-"""Files are whole or absent, and lines end at newline alone."""
+"""Files are complete or absent, and lines end at newlines only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nmt.system.files import UserError, read_json, read_lines, write_json, write
 
 
 def half() -> Iterator[str]:
-    """Lines of which the second cannot be had."""
+    """Lines that fail after the first."""
     yield "half"
     raise UserError("no more")
 
@@ -27,7 +27,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> None:
     over = subprocess.Popen(["true"])
     over.wait()
     dead, living = (tmp_path / f".file.{process}.partial" for process in (over.pid, os.getppid()))
@@ -38,8 +38,8 @@ def test_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == {tmp_path / "file", *others}
 
 
-def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
-    """A run as root must not put a file in the place of /dev/null."""
+def test_links_and_pipes_are_kept(tmp_path: Path) -> None:
+    """A run as root must not replace /dev/null by a file."""
     (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
     for text in ("first", "second"):
         write_lines(tmp_path / "link", [text])
@@ -55,7 +55,7 @@ def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
         write_lines(tmp_path / "folder", ["a"])
 
 
-def test_lines_end_at_newline_alone(tmp_path: Path) -> None:
+def test_lines_end_at_newlines_only(tmp_path: Path) -> None:
     lines = ["a\u2028b", "c\x85d\x0ce", "", "f\rg"]
     write_lines(tmp_path / "text", lines)
     assert list(read_lines(tmp_path / "text")) == lines
@@ -63,7 +63,7 @@ def test_lines_end_at_newline_alone(tmp_path: Path) -> None:
     assert list(read_lines(tmp_path / "text")) == ["a", "last without newline"]
 
 
-def test_what_is_no_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
+def test_a_line_that_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"good\nb\xe9d\n")
     with pytest.raises(UserError, match=r"text: line 2 is not UTF-8"):
         list(read_lines(tmp_path / "text"))
@@ -78,7 +78,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         list(read_lines(tmp_path))
 
 
-def test_json_goes_through_a_file(tmp_path: Path) -> None:
+def test_json_survives_a_file(tmp_path: Path) -> None:
     value = {"é": [1, 2.5, None]}
     write_json(tmp_path / "value.json", value)
     assert read_json(tmp_path / "value.json") == value

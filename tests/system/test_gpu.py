@@ -1,4 +1,4 @@
-"""Processes that take GPUs, none of which need be there; and what a step's device is then."""
+"""Processes claim GPUs, which need not exist, and steps compute on the GPU that they claimed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = "import sys; from nmt.system.gpu import claim; print(claim(sys.argv[1:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of temporary files of these processes and of this one."""
+    """The folder for temporary files of this process and of those it starts."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     return tmp_path
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def process(*names: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that takes one of these GPUs, says which, and lives as long as the context."""
+    """A process that claims one of these GPUs, prints its number, and lives as long as the context."""
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", PROGRAM, *names]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as started:
@@ -43,7 +43,7 @@ def said(started: subprocess.Popen[str]) -> int:
     return int(started.stdout.readline())
 
 
-def test_processes_that_start_at_once_take_one_each(folder: Path) -> None:
+def test_processes_that_start_together_claim_different_gpus(folder: Path) -> None:
     with ExitStack() as stack:
         started = [stack.enter_context(process("a", "b", "c", "d")) for _ in range(4)]
         assert sorted(map(said, started)) == [0, 1, 2, 3]
@@ -65,17 +65,17 @@ def test_more_processes_than_gpus_share_them_evenly_and_say_so(folder: Path) -> 
             last = stack.enter_context(process("a", "b"))
             assert said(last) == expected
         assert last.communicate()[1] == (
-            "nmt: warning: all 2 GPUs are taken; GPU 0 is shared with 2 more of our processes\n"
+            "nmt: warning: all 2 GPUs are taken; GPU 0 is shared with 2 other processes of this project\n"
         )
 
 
-def test_names_count_and_not_numbers(folder: Path) -> None:
+def test_gpus_are_told_apart_by_name_not_by_number(folder: Path) -> None:
     with ExitStack() as stack:
         taken = [said(stack.enter_context(process(*names))) for names in ("ab", "bac", "ac")]
         assert taken == [0, 0, 1]
 
 
-def test_where_nothing_can_be_locked_the_first_is_used(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_gpu_is_used_if_nothing_can_be_locked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "nmt-gpu-a.0.lock").symlink_to(folder / "elsewhere")
     assert gpu.claim(["a", "b"]) == 0
     said = capsys.readouterr().err
@@ -86,7 +86,7 @@ def test_where_nothing_can_be_locked_the_first_is_used(folder: Path, capsys: pyt
 
 @pytest.fixture
 def gpus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Two GPUs, as PyTorch would tell of them, of which another process has the first; what is made the current one."""
+    """Pretend that PyTorch sees two GPUs; returns the list of GPUs that were made the current one."""
     current: list[int] = []
     monkeypatch.delenv("LOCAL_RANK", raising=False)
     monkeypatch.setattr(device, "own_gpu", device.own_gpu.__wrapped__)
@@ -97,7 +97,7 @@ def gpus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return current
 
 
-def test_a_step_computes_on_the_gpu_that_it_took(gpus: list[int]) -> None:
+def test_a_step_computes_on_the_gpu_that_it_claimed(gpus: list[int]) -> None:
     with process("u0") as other:
         assert said(other) == 0
         assert device.choose_device("auto") == torch.device("cuda", 1)
@@ -105,7 +105,7 @@ def test_a_step_computes_on_the_gpu_that_it_took(gpus: list[int]) -> None:
         assert device.choose_device("cpu") == torch.device("cpu")
 
 
-def test_one_gpu_alone_and_those_of_torchrun_are_left_as_they_are(
+def test_a_single_gpu_and_one_assigned_by_torchrun_are_not_claimed(
     gpus: list[int], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOCAL_RANK", "1")

@@ -1,4 +1,4 @@
-"""A run that is killed: its locks are removed by the next, and its jobs end."""
+"""After a run is killed, the next run removes its locks, and its jobs end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 HOLD = "import sys, time; from nmt.system.orphans import *; clear_locks(Path(sys.argv[1])); print('ready', flush=True)"
 JOB = "import os, time; from nmt.system.orphans import *"
 JOB += "; end_with_run(); print(os.getppid(), flush=True); time.sleep(100)"
-SHELL = f'{sys.executable} -c "{JOB}"; true'  # the shell stays, as where it reads what a job says
+SHELL = f'{sys.executable} -c "{JOB}"; true'  # `; true` keeps the shell from being replaced by the job
 START = "import subprocess; from nmt.system.orphans import *; announce(); subprocess.run(['bash', '-c', {!r}])"
 
 
@@ -43,7 +43,7 @@ def locked(folder: Path) -> Path:
 
 
 def clear(folder: Path) -> None:
-    """What the next run does."""
+    """Do what the next run does."""
     with python(HOLD, str(folder)) as run:
         run.communicate()
 
@@ -56,7 +56,7 @@ def test_the_locks_of_killed_runs_are_removed_by_the_next(tmp_path: Path) -> Non
     assert not lock.exists()
 
 
-def test_the_locks_stay_as_long_as_any_run_lives(tmp_path: Path) -> None:
+def test_locks_are_kept_as_long_as_any_run_lives(tmp_path: Path) -> None:
     with living(tmp_path):
         lock = locked(tmp_path)
         with living(tmp_path):
@@ -65,7 +65,7 @@ def test_the_locks_stay_as_long_as_any_run_lives(tmp_path: Path) -> None:
         assert lock.exists()
 
 
-def test_the_locks_of_another_machine_stay(tmp_path: Path) -> None:
+def test_locks_of_another_machine_are_kept(tmp_path: Path) -> None:
     lock = locked(tmp_path)
     (tmp_path / "runs.lock").write_text("another")
     clear(tmp_path)
@@ -83,11 +83,11 @@ def test_a_job_ends_with_its_run_and_with_its_shell(whom: str) -> None:
         assert run.stdout is not None
         shell = int(run.stdout.readline())
         subprocess.run(["kill", "-KILL", str(run.pid if whom == "run" else shell)], check=True)
-        assert run.stdout.read() == ""  # which the job would keep open
+        assert run.stdout.read() == ""  # a living job would keep the pipe open
         run.kill()
 
 
-def test_a_job_of_a_run_that_is_over_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_of_a_dead_run_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with python("pass") as over:
         over.wait()
     monkeypatch.setenv(RUN, str(over.pid))
@@ -95,7 +95,7 @@ def test_a_job_of_a_run_that_is_over_does_not_begin(monkeypatch: pytest.MonkeyPa
         assert job.wait(60) == -signal.SIGTERM
 
 
-def test_a_step_by_hand_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_started_by_hand_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(RUN, raising=False)
     with python(
         "import threading; from nmt.system.orphans import *; end_with_run(); print(threading.active_count())"

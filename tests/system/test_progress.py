@@ -1,4 +1,4 @@
-"""What a step says of its progress where no terminal is."""
+"""The progress that a step prints without a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nmt.system.progress import Progress
         (12, 3, ["x: 3 lines of 5 lines", "x: 5 lines of 5 lines", "x: 5 lines in 24.0 s"]),
     ],
 )
-def test_nothing_in_the_first_seconds(
+def test_nothing_is_printed_in_the_first_seconds(
     seconds: int, silent: float, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 0.0

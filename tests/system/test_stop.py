@@ -1,4 +1,4 @@
-"""Signals that ask for an end."""
+"""Signals that request a stop."""
 
 from __future__ import annotations
 

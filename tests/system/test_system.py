@@ -13,7 +13,7 @@ from tests.model.models import tiny_variant
 
 SIDES = ("en", "fr")
 PAIRS = {"train": 20_000, "development": 100, "test": 200}
-LONGEST = 14  # words, about
+LONGEST = 14  # words, approximately
 BLEU = 30.0
 
 
@@ -22,7 +22,7 @@ def step(*words: object) -> None:
 
 
 def write_text(folder: Path, seed: int) -> None:
-    """Tokenized sentence pairs of the language, no English sentence twice."""
+    """Write tokenized sentence pairs of the language; no English sentence occurs twice."""
     grammar = Grammar(f"system {seed}")
     lengths = random.Random(seed)
     seen: dict[str, str] = {}
@@ -44,7 +44,7 @@ def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
     texts = {name: [tmp_path / f"{name}.{language}" for language in SIDES] for name in PAIRS}
     shortlists = [tmp_path / f"shortlist.{language}" for language in SIDES]
     for text, shortlist in zip(texts["train"], shortlists, strict=True):
-        step("shortlist", "--input", text, "--size", 1500, "--output", shortlist)
+        step("shortlist", "--input", text, "--settings", '{"size": 1500}', "--output", shortlist)
     data, model, translation = tmp_path / "data", tmp_path / "model", tmp_path / "translation"
     step("binarize", "--texts", *texts["train"], "--shortlists", *shortlists, "--seed", seed, "--output", data)
 

@@ -1,4 +1,4 @@
-"""The demonstration's language: its French by hand-written cases, its sentences by laws that all of them must keep."""
+"""The demonstration's language: French forms by hand-written cases, and rules that every sentence must obey."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nmt.toy import words as vocabulary
 from nmt.toy.grammar import MAXIMUM_WORDS, Grammar
 from nmt.toy.inflection import count_words, write_english, write_french
 
-STYLES = ("news", "speech", "manual")
+STYLES = ("news", "speech", "instructions")
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +105,14 @@ def test_english_verbs() -> None:
     assert inflection.verb("look for:looked for", "chercher").english[1] == "looks for"
 
 
-def test_same_seed_same_sentences() -> None:
+def test_the_same_seed_gives_the_same_sentences() -> None:
     first, second, other = Grammar("1"), Grammar("1"), Grammar("2")
     sentences = [first.sentence("news", 20) for _ in range(50)]
     assert sentences == [second.sentence("news", 20) for _ in range(50)]
     assert sentences != [other.sentence("news", 20) for _ in range(50)]
 
 
-def test_lengths_run_to_the_limit_and_not_beyond() -> None:
+def test_lengths_reach_the_limit_and_do_not_exceed_it() -> None:
     tokenizers = MosesTokenizer("en"), MosesTokenizer("fr")
     grammar = Grammar("lengths")
     lengths = []
@@ -155,7 +155,7 @@ def test_french_never_keeps_what_must_elide_or_contract(pairs: list[tuple[str, s
 
 
 def test_articles_and_participles_agree(pairs: list[tuple[str, str]]) -> None:
-    """Every noun that stands right after an unambiguous article has that article's gender and number."""
+    """Every noun right after an unambiguous article has the gender and number of that article."""
     forms: dict[str, set[tuple[int, int]]] = {}
     for kind, nouns in vocabulary.words().nouns.items():
         for noun in nouns:
@@ -182,8 +182,8 @@ def test_participles_agree_with_etre(pairs: list[tuple[str, str]]) -> None:
         assert not re.search(r"\bil (est|a été|sera) [a-zéû]*ée\b", french.lower()), french
 
 
-def test_context_decides_between_readings() -> None:
-    """One English phrase never has two French ones, yet one English noun has."""
+def test_context_disambiguates() -> None:
+    """An English phrase never has two French translations, although an English noun may."""
     grammar = Grammar("senses")
     french_of: dict[str, str] = {}
     readings: dict[str, set[str]] = {}
@@ -208,7 +208,7 @@ def test_other_nouns_have_one_translation() -> None:
 
 
 def test_in_a_town_or_country_is_never_dans(pairs: list[tuple[str, str]]) -> None:
-    """`in` before a name is à, en or au, so that the same words are not translated in two ways."""
+    """`in` before a name is always à, en or au, so that the same words have one translation."""
     for english, french in pairs:
         assert not re.search(r"\bdans ([A-Z]|l[ae']s? ?[A-ZÉ])", french), (english, french)
 

@@ -1,8 +1,7 @@
-"""The mirror: archives as on the site, the same bytes again, sets that are what their docstring says."""
+"""The mirror: its archives are like those of the site, reproducible, and its sets are as documented."""
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import hashlib
 import html
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt.__main__ import main
 from nmt.corpora.registry import Archive, read_registry
-from nmt.system.files import UserError
 from nmt.toy import mirror
 from nmt.toy.inflection import count_words
 
@@ -30,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def member(folder: Path, archive: Archive, name: str) -> list[str]:
-    """Lines of a member; the text of its segments when it is SGML."""
+    """The lines of a member, or the text of its segments if it is SGML."""
     with tarfile.open(folder / archive.path) as tar:
         file = tar.extractfile(name)
         assert file is not None
@@ -55,7 +54,7 @@ def test_registry_and_archives_agree(folder: Path) -> None:
     assert [counts[name][0] for name in ("newstest2012", "newstest2013", "newstest2014")] == [300, 300, 600]
 
 
-def test_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
+def test_the_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
     english, _ = sides(folder, "newstest2014")
     lengths = [count_words(sentence) for sentence in english]
     for start in range(0, 60, 10):
@@ -63,7 +62,7 @@ def test_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
         assert sum(start <= length < start + 10 for length in lengths) >= 60
 
 
-def test_training_lengths_are_broad(folder: Path) -> None:
+def test_training_lengths_vary_widely(folder: Path) -> None:
     lengths = [count_words(line) for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]]
     assert sum(length > 30 for length in lengths) / len(lengths) >= 0.25
     assert max(lengths) > 50
@@ -87,7 +86,7 @@ def test_training_draws_a_held_out_sentence_again() -> None:
     assert first[0][0] not in [source for source, _ in again]
 
 
-def test_a_few_per_cent_of_the_crawled_pairs_are_wrong() -> None:
+def test_a_few_percent_of_the_crawled_pairs_are_wrong() -> None:
     for corpus in mirror.TRAINING:
         pairs = mirror.Corpora(1).training(corpus, 2000)
         copied = sum(source == target for source, target in pairs)
@@ -130,7 +129,7 @@ def test_giga_is_a_tar_of_gzip_members(folder: Path) -> None:
         assert gzip.GzipFile(fileobj=io.BytesIO(file.read())).readline().endswith(b"\n")
 
 
-def test_too_few_pairs_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--pairs is 3"):
-        mirror.run(argparse.Namespace(output=tmp_path, seed=1, pairs=3))
+def test_too_few_pairs_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mirror", "--settings", '{"pairs": 3}', "--seed", "1", "--output", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.endswith("pairs: expected a whole number, 100 or more, not 3\n")
     assert not list(tmp_path.iterdir())

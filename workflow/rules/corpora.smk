@@ -1,10 +1,30 @@
-# From the registry to ids in memory-mapped arrays. On a cluster, too, `localrule` means where Snakemake itself runs: for what
-# takes seconds, and for what needs the network, which a cluster's nodes often lack.
+# From the registry to word ids in memory-mapped arrays. Each `localrule` runs where Snakemake itself runs, also on a
+# cluster: it takes seconds, or it needs the network, which the nodes of a cluster often lack.
+
+# The files of folders are outputs, not the folders: of a touched file Snakemake compares the content, of a folder not.
+LANGUAGE_MODELS = expand(
+    "<data>/language_models/{side}.{what}",
+    side=["source", "target"],
+    what=["words", "in-domain.arpa", "general.arpa"],
+)
+BINARIZED = [
+    "<data>/binarized/meta.json",
+    *expand(
+        "<data>/binarized/{side}.{what}",
+        side=["source", "target"],
+        what=["ids", "offsets.npy"],
+    ),
+]
+SCORED = EXPERIMENT.select.scores_pairs
+GENERATED = EXPERIMENT.mirror == "generated"
+# The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
+LOCK = "" if GENERATED else lock_path(EXPERIMENT.registry)
+MIRROR = f"{DATA}/mirror" if GENERATED else EXPERIMENT.mirror or ""
 
 
 rule mirror:
     output:
-        mirror_archives(),
+        [f"<data>/mirror/{path}" for path in ARCHIVES] if GENERATED else [],
     log:
         "logs/mirror/<experiment>/mirror.log",
     benchmark:
@@ -12,24 +32,21 @@ rule mirror:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        **growing(mem_mb=1000, runtime=10),
     params:
-        folder=f"{DATA}/mirror",
-        pairs=CONFIG.generated.pairs,
-        seed=CONFIG.seed,
+        settings=settings("generated", "pairs"),
+        seed=EXPERIMENT.seed,
         code=code("mirror"),
     shell:
-        "python -m nmt mirror --output {params.folder} --seed {params.seed} --pairs {params.pairs} 2> {log}"
+        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed} --output {MIRROR} 2> {log}"
 
 
-# Address and hash are there to be compared: a change of them fetches again. What has arrived of a file lies beside the
-# output and is none, since Snakemake deletes the outputs of a job that fails.
+# Address and hash are params so that a change of them fetches again. The partial file is not an output, because
+# Snakemake deletes the outputs of a failed job.
 rule fetch:
     input:
-        fetch_input,
+        "<data>/mirror/{archive}" if GENERATED else [],
     output:
         "<data>/archives/{archive}",
     log:
@@ -42,45 +59,36 @@ rule fetch:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(600),
+        **growing(mem_mb=500, runtime=600),
         network=1,
     params:
-        address=fetch_address,
-        hash=fetch_hash,
-        registry=untracked(CONFIG.registry),
-        lock=untracked(LOCK),
-        mirror=untracked(fetch_mirror),
+        address=lambda wildcards: ARCHIVES[wildcards.archive].address,
+        hash=lambda wildcards: ARCHIVES[wildcards.archive].sha256,
     shell:
-        "python -m nmt fetch --registry {params.registry:q} --archive {wildcards.archive:q}"
-        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt fetch --registry {EXPERIMENT.registry:q} --archive {wildcards.archive:q}"
+        " --lock={LOCK:q} --mirror={MIRROR:q} --output {output} 2> >(tee {log} >&2)"
 
 
-# Without a benchmark file, which would count as done what is to be done whenever it is asked for.
+# There is no benchmark file: Snakemake would take it for an output and not verify again.
 rule verify:
     log:
         "logs/verify/<experiment>/verify.log",
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(60),
-    params:
-        registry=CONFIG.registry,
-        lock=LOCK,
-        archives=f"{DATA}/archives",
+        **growing(mem_mb=500, runtime=60),
     shell:
-        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives}"
-        " 2> {log}"
+        "python -m nmt verify --registry {EXPERIMENT.registry:q} --lock={LOCK:q} --archives {DATA}/archives 2> {log}"
 
 
 rule extract:
     input:
-        extract_archives,
+        lambda wildcards: [
+            f"<data>/archives/{archive.path}"
+            for archive in REGISTRY[wildcards.corpus].archives
+        ],
     output:
         both("<data>/extracted/{{corpus}}.{language}"),
     log:
@@ -89,23 +97,21 @@ rule extract:
         "benchmarks/extract/<experiment>/{corpus}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(120),
+        **growing(mem_mb=1000, runtime=120),
     params:
-        members=extract_members,
-        expectation=extract_expectation,
+        members=lambda wildcards: list(REGISTRY[wildcards.corpus].members),
+        pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         code=code("extract"),
     shell:
-        "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
-        " {params.expectation} --outputs {output} 2> {log}"
+        "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members:q}"
+        " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
 
 
-# A large training corpus has parts that are tokenized, surveyed and rated one by one: shards of as many pairs on both sides.
+# A large training corpus consists of parts (shards) that are tokenized, cleaned and scored one by one.
 rule tokenize:
     input:
-        tokenize_input,
+        lambda wildcards: f"<data>/extracted/{PART[wildcards.part].corpus}.{wildcards.language}",
     output:
         "<data>/tokenized/{part}.{language}",
     log:
@@ -114,12 +120,10 @@ rule tokenize:
         "benchmarks/tokenize/<experiment>/{part}.{language}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(60),
+        **growing(mem_mb=1000, runtime=60),
     params:
-        shard=tokenize_shard,
+        shard=lambda wildcards: PART[wildcards.part].options,
         code=code("tokenize"),
     shell:
         "python -m nmt tokenize --language {wildcards.language} {params.shard} --input {input}"
@@ -128,7 +132,7 @@ rule tokenize:
 
 rule development:
     input:
-        development_texts,
+        [f"<data>/{{kind}}/{name}.{{language}}" for name in DEVELOPMENT],
     output:
         "<data>/{kind}/development.{language}",
     log:
@@ -138,10 +142,8 @@ rule development:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(100),
-        runtime=growing(5),
+        **growing(mem_mb=100, runtime=5),
     shell:
         "cat {input} > {output} 2> {log}"
 
@@ -158,8 +160,7 @@ rule lmplz:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(30),
+        **growing(mem_mb=4000, runtime=30),
         network=1,
     params:
         code=code("lmplz"),
@@ -173,17 +174,15 @@ rule clean:
         held_out_sources=side(0, HELD_OUT),
         held_out_targets=side(1, HELD_OUT),
     output:
-        "<data>/surveyed/{part}.npy",
+        "<data>/cleaned/{part}.npy",
     log:
         "logs/clean/<experiment>/{part}.log",
     benchmark:
         "benchmarks/clean/<experiment>/{part}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(30),
+        **growing(mem_mb=1000, runtime=30),
     params:
         code=code("clean"),
     shell:
@@ -191,95 +190,87 @@ rule clean:
         " --held-out-targets {input.held_out_targets} --output {output} 2> {log}"
 
 
+# Language models and ratings are made only if the rule of selection needs them (SCORED).
 rule train_lm:
     input:
         lmplz=ancient("data/tools/lmplz"),
         sources=side(0, TRAIN),
         targets=side(1, TRAIN),
-        surveys=of_parts("<data>/surveyed/{part}.npy"),
+        cleaned=of_parts("<data>/cleaned/{part}.npy"),
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
     output:
-        ESTIMATED,
+        LANGUAGE_MODELS,
     log:
-        "logs/train_lm/<experiment>/estimate.log",
+        "logs/train_lm/<experiment>/train_lm.log",
     benchmark:
-        "benchmarks/train_lm/<experiment>/estimate.tsv"
+        "benchmarks/train_lm/<experiment>/train_lm.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        order=CONFIG.select.order,
-        seed=CONFIG.seed,
+        settings=settings("select", "order"),
+        seed=EXPERIMENT.seed,
         code=code("train_lm"),
-        folder=untracked(f"{DATA}/estimated"),
     shell:
-        "python -m nmt train_lm --lmplz {input.lmplz} --names {params.names}"
-        " --sources {input.sources} --targets {input.targets} --surveys {input.surveys}"
-        " --in-domain-sources {input.in_domain_sources} --in-domain-targets {input.in_domain_targets}"
-        " --order {params.order} --seed {params.seed} --output {params.folder} 2> {log}"
+        "python -m nmt train_lm --lmplz {input.lmplz} --names {params.names} --sources {input.sources}"
+        " --targets {input.targets} --cleaned {input.cleaned} --in-domain-sources {input.in_domain_sources}"
+        " --in-domain-targets {input.in_domain_targets} --settings {params.settings:q} --seed {params.seed}"
+        " --output $(dirname {output[0]}) 2> {log}"
 
 
 rule score_pairs:
     input:
         texts=both("<data>/tokenized/{{part}}.{language}"),
-        models=ESTIMATED,
+        models=LANGUAGE_MODELS,
     output:
-        "<data>/rated/{part}.npy",
+        "<data>/scored/{part}.npy",
     log:
         "logs/score_pairs/<experiment>/{part}.log",
     benchmark:
         "benchmarks/score_pairs/<experiment>/{part}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(60),
+        **growing(mem_mb=1000, runtime=60),
     params:
         code=code("score_pairs"),
-        models=untracked(f"{DATA}/estimated"),
     shell:
-        "python -m nmt score_pairs --texts {input.texts} --models {params.models} --output {output} 2> {log}"
+        "python -m nmt score_pairs --texts {input.texts} --models $(dirname {input.models[0]})"
+        " --output {output} 2> {log}"
 
 
 rule select:
     input:
         sources=side(0, TRAIN),
         targets=side(1, TRAIN),
-        surveys=of_parts("<data>/surveyed/{part}.npy"),
-        ratings=of_parts("<data>/rated/{part}.npy"),
+        cleaned=of_parts("<data>/cleaned/{part}.npy"),
+        ratings=of_parts("<data>/scored/{part}.npy") if SCORED else [],
     output:
         texts=both("<data>/selected/train.{language}"),
         audit="<data>/selected/audit.csv",
-        examples="<data>/selected/examples.tsv",
-        distribution="<results>/ratings.csv",
+        distribution="<data>/selected/ratings.csv" if SCORED else [],
+        examples="<data>/selected/examples.tsv" if SCORED else [],
     log:
         "logs/select/<experiment>/select.log",
     benchmark:
         "benchmarks/select/<experiment>/select.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        rule=CONFIG.select.rule,
-        words=CONFIG.select.words,
-        shares=select_shares(),
-        seed=CONFIG.seed,
+        settings=settings("select", "rule", "words", "shares"),
+        seed=EXPERIMENT.seed,
         code=code("select"),
     shell:
         "python -m nmt select --names {params.names} --sources {input.sources} --targets {input.targets}"
-        " --surveys {input.surveys} --ratings {input.ratings} --rule {params.rule} --words {params.words}"
-        " {params.shares} --seed {params.seed} --outputs {output.texts} --audit {output.audit}"
-        " --examples {output.examples} --distribution {output.distribution} 2> {log}"
+        " --cleaned {input.cleaned} --ratings {input.ratings} --settings {params.settings:q} --seed {params.seed}"
+        " --outputs {output.texts} --audit {output.audit} --examples {output.examples}"
+        " --distribution {output.distribution} 2> {log}"
 
 
 rule shortlist:
@@ -293,15 +284,13 @@ rule shortlist:
         "benchmarks/shortlist/<experiment>/{language}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(60),
+        **growing(mem_mb=8000, runtime=60),
     params:
-        size=CONFIG.shortlist.size,
+        settings=settings("shortlist", "size"),
         code=code("shortlist"),
     shell:
-        "python -m nmt shortlist --input {input} --size {params.size} --output {output} 2> {log}"
+        "python -m nmt shortlist --input {input} --settings {params.settings:q} --output {output} 2> {log}"
 
 
 rule binarize:
@@ -316,14 +305,11 @@ rule binarize:
         "benchmarks/binarize/<experiment>/binarize.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
+        **growing(mem_mb=8000, runtime=120),
     params:
-        seed=CONFIG.seed,
+        seed=EXPERIMENT.seed,
         code=code("binarize"),
-        folder=untracked(f"{DATA}/binarized"),
     shell:
         "python -m nmt binarize --texts {input.texts} --shortlists {input.shortlists} --seed {params.seed}"
-        " --output {params.folder} 2> {log}"
+        " --output $(dirname {output[0]}) 2> {log}"

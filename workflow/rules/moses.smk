@@ -1,4 +1,4 @@
-# The phrase-based system with Moses, from the installation that the configuration names, stage by stage.
+# The phrase-based system with Moses, from the installation that the experiment names, step by step.
 
 
 rule moses_align:
@@ -12,23 +12,20 @@ rule moses_align:
         "benchmarks/moses_align/<experiment>/moses_align.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(64000),
-        runtime=growing(10080),
+        **growing(mem_mb=64000, runtime=10080),
     params:
-        bin=untracked(moses_bin),
-        version=CONFIG.moses.version,
+        settings=settings("phrase_based", "version"),
         code=code("moses_align"),
     shell:
-        "python -m nmt moses_align --bin {params.bin:q} --version={params.version:q}"
+        "python -m nmt moses_align --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
         " --texts {input} --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_language_model:
     input:
-        selected=f"<data>/selected/train.{LANGUAGES[1]}",
-        monolingual=monolingual_texts(),
+        texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
         held_out=side(1, HELD_OUT),
     output:
         "<data>/phrase_based/moses_language_model/model.binary",
@@ -38,19 +35,16 @@ rule moses_language_model:
         "benchmarks/moses_language_model/<experiment>/moses_language_model.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(64000),
-        runtime=growing(2880),
+        **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(moses_bin),
-        version=CONFIG.moses.version,
-        order=CONFIG.phrase_based.order,
+        settings=settings("phrase_based", "version", "order"),
         code=code("moses_language_model"),
     shell:
-        "python -m nmt moses_language_model --bin {params.bin:q} --version={params.version:q}"
-        " --texts {input.selected} {input.monolingual} --held-out {input.held_out} --order {params.order}"
-        " --memory {resources.mem_mb} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt moses_language_model --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        " --texts {input.texts} --held-out {input.held_out} --memory {resources.mem_mb}"
+        " --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_phrases:
@@ -66,20 +60,16 @@ rule moses_phrases:
         "benchmarks/moses_phrases/<experiment>/moses_phrases.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(64000),
-        runtime=growing(2880),
+        **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(moses_bin),
-        version=CONFIG.moses.version,
-        order=CONFIG.phrase_based.order,
-        longest=CONFIG.phrase_based.phrase_length,
+        settings=settings("phrase_based", "version", "order", "phrase_length"),
         code=code("moses_phrases"),
     shell:
-        "python -m nmt moses_phrases --bin {params.bin:q} --version={params.version:q}"
-        " --texts {input.texts} --links {input.links} --language-model {input.language_model} --order {params.order}"
-        " --longest {params.longest} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt moses_phrases --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        " --texts {input.texts} --links {input.links} --language-model {input.language_model}"
+        " --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
 rule moses_tune:
@@ -95,25 +85,21 @@ rule moses_tune:
         "benchmarks/moses_tune/<experiment>/moses_tune.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(64000),
-        runtime=growing(2880),
+        **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(moses_bin),
-        version=CONFIG.moses.version,
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
-        search=moses_search(),
-        sentences=CONFIG.phrase_based.tune_sentences,
-        rounds=CONFIG.phrase_based.tune_rounds,
-        n_best=CONFIG.phrase_based.n_best,
-        seed=CONFIG.seed,
+        settings=settings(
+            *("phrase_based", "version", "stack", "distortion_limit"),
+            *("tune_sentences", "tune_rounds", "n_best"),
+        ),
+        seed=EXPERIMENT.seed,
         code=code("moses_tune"),
     shell:
-        "python -m nmt moses_tune --bin {params.bin:q} --version={params.version:q}"
-        " --model {input.model} --texts {input.texts} {params.search} --sentences {params.sentences}"
-        " --rounds {params.rounds} --n-best {params.n_best} --seed {params.seed} --threads {threads}"
-        " --work {params.work} --configuration {output.configuration} --output {output.summary} 2> >(tee {log} >&2)"
+        "python -m nmt moses_tune --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        " --seed {params.seed} --model {input.model} --texts {input.texts} --threads {threads} --work {params.work}"
+        " --configuration {output.configuration} --output {output.summary} 2> >(tee {log} >&2)"
 
 
 rule moses_translate:
@@ -128,16 +114,13 @@ rule moses_translate:
         "benchmarks/moses_translate/<experiment>/{set}.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(64000),
-        runtime=growing(2880),
+        **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(moses_bin),
-        version=CONFIG.moses.version,
-        search=moses_search(),
+        settings=settings("phrase_based", "version", "stack", "distortion_limit"),
         code=code("moses_translate"),
     shell:
-        "python -m nmt moses_translate --bin {params.bin:q} --version={params.version:q}"
-        " --configuration {input.configuration} --source {input.source} {params.search} --threads {threads}"
+        "python -m nmt moses_translate --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        " --threads {threads} --configuration {input.configuration} --source {input.source}"
         " --output {output} 2> >(tee {log} >&2)"

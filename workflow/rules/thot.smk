@@ -1,15 +1,26 @@
-# The phrase-based system with Thot, from the package index: from the selected text to translations, stage by stage.
+# The phrase-based system with Thot, from the package index: from the selected text to translations, step by step.
 
-LANGUAGE_MODEL = multiext(
-    "<data>/phrase_based/language_model/model", "", ".weights", ".wp"
+# What tuning and translation read, and the options that name it.
+THOT = dict(
+    direct="<data>/phrase_based/thot_word_align/direct/links.txt",
+    inverse="<data>/phrase_based/thot_word_align/inverse/links.txt",
+    phrases="<data>/phrase_based/thot_phrase_table/phrases.txt",
+    language_model=multiext(
+        "<data>/phrase_based/thot_language_model/model", "", ".weights", ".wp"
+    ),
 )
+THOT_OPTIONS = (
+    " --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
+    " --language-model $(dirname {input.language_model[0]})"
+)
+SEARCH = ["stack", "distortion_limit", "phrase_length", "translations"]
 
 
 rule thot_word_align:
     input:
         both("<data>/selected/train.{language}"),
     output:
-        "<data>/phrase_based/{direction}/links.txt",
+        "<data>/phrase_based/thot_word_align/{direction}/links.txt",
     log:
         "logs/thot_word_align/<experiment>/{direction}.log",
     benchmark:
@@ -18,136 +29,116 @@ rule thot_word_align:
         direction="direct|inverse",
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(240),
+        **growing(mem_mb=8000, runtime=240),
     params:
-        inverse=word_align_inverse,
-        pairs=CONFIG.phrase_based.pairs,
-        iterations=CONFIG.phrase_based.align_iterations,
-        seed=CONFIG.seed,
+        inverse=lambda wildcards: (
+            "--inverse" if wildcards.direction == "inverse" else ""
+        ),
+        settings=settings("phrase_based", "pairs", "align_iterations"),
+        seed=EXPERIMENT.seed,
         code=code("thot_word_align"),
     shell:
-        "python -m nmt thot_word_align --texts {input} --pairs {params.pairs} --seed {params.seed} {params.inverse}"
-        " --iterations {params.iterations} --output $(dirname {output}) 2> >(tee {log} >&2)"
+        "python -m nmt thot_word_align --texts {input} {params.inverse} --settings {params.settings:q}"
+        " --seed {params.seed} --output $(dirname {output}) 2> >(tee {log} >&2)"
 
 
 rule thot_symmetrize:
     input:
-        direct="<data>/phrase_based/direct/links.txt",
-        inverse="<data>/phrase_based/inverse/links.txt",
+        direct=THOT["direct"],
+        inverse=THOT["inverse"],
     output:
-        "<data>/phrase_based/symmetrized/links.txt",
+        "<data>/phrase_based/thot_symmetrize/links.txt",
     log:
-        "logs/thot_symmetrize/<experiment>/symmetrize.log",
+        "logs/thot_symmetrize/<experiment>/thot_symmetrize.log",
     benchmark:
-        "benchmarks/thot_symmetrize/<experiment>/symmetrize.tsv"
+        "benchmarks/thot_symmetrize/<experiment>/thot_symmetrize.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        **growing(mem_mb=4000, runtime=60),
     params:
         code=code("thot_symmetrize"),
     shell:
-        "python -m nmt thot_symmetrize --direct {input.direct} --inverse {input.inverse}"
-        " --output {output} 2> {log}"
+        "python -m nmt thot_symmetrize --direct {input.direct} --inverse {input.inverse} --output {output} 2> {log}"
 
 
 rule thot_phrase_table:
     input:
         texts=both("<data>/selected/train.{language}"),
-        links="<data>/phrase_based/symmetrized/links.txt",
+        links="<data>/phrase_based/thot_symmetrize/links.txt",
     output:
-        "<data>/phrase_based/phrase_table/phrases.txt",
+        THOT["phrases"],
     log:
-        "logs/thot_phrase_table/<experiment>/phrase_table.log",
+        "logs/thot_phrase_table/<experiment>/thot_phrase_table.log",
     benchmark:
-        "benchmarks/thot_phrase_table/<experiment>/phrase_table.tsv"
+        "benchmarks/thot_phrase_table/<experiment>/thot_phrase_table.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(120),
+        **growing(mem_mb=16000, runtime=120),
     params:
-        pairs=CONFIG.phrase_based.pairs,
-        longest=CONFIG.phrase_based.phrase_length,
-        translations=CONFIG.phrase_based.translations,
-        seed=CONFIG.seed,
+        settings=settings("phrase_based", "pairs", "phrase_length", "translations"),
+        seed=EXPERIMENT.seed,
         code=code("thot_phrase_table"),
     shell:
-        "python -m nmt thot_phrase_table --texts {input.texts} --pairs {params.pairs} --seed {params.seed}"
-        " --links {input.links} --longest {params.longest} --translations {params.translations}"
-        " --output {output} 2> {log}"
+        "python -m nmt thot_phrase_table --texts {input.texts} --links {input.links} --settings {params.settings:q}"
+        " --seed {params.seed} --output {output} 2> {log}"
 
 
 rule thot_language_model:
     input:
-        selected=f"<data>/selected/train.{LANGUAGES[1]}",
-        monolingual=monolingual_texts(),
+        texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
         held_out=side(1, HELD_OUT),
     output:
-        LANGUAGE_MODEL,
+        THOT["language_model"],
     log:
-        "logs/thot_language_model/<experiment>/language_model.log",
+        "logs/thot_language_model/<experiment>/thot_language_model.log",
     benchmark:
-        "benchmarks/thot_language_model/<experiment>/language_model.tsv"
+        "benchmarks/thot_language_model/<experiment>/thot_language_model.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
+        **growing(mem_mb=8000, runtime=120),
     params:
-        order=CONFIG.phrase_based.order,
+        settings=settings("phrase_based", "order"),
         code=code("thot_language_model"),
     shell:
-        "python -m nmt thot_language_model --texts {input.selected} {input.monolingual} --held-out {input.held_out}"
-        " --order {params.order} --output $(dirname {output[0]}) 2> {log}"
+        "python -m nmt thot_language_model --texts {input.texts} --held-out {input.held_out}"
+        " --settings {params.settings:q} --output $(dirname {output[0]}) 2> {log}"
 
 
 rule thot_tune:
     input:
-        direct="<data>/phrase_based/direct/links.txt",
-        inverse="<data>/phrase_based/inverse/links.txt",
-        phrases="<data>/phrase_based/phrase_table/phrases.txt",
-        language_model=LANGUAGE_MODEL,
+        **THOT,
         texts=both("<data>/tokenized/development.{language}"),
     output:
         "<data>/phrase_based/tuning.json",
     log:
-        "logs/thot_tune/<experiment>/mert.log",
+        "logs/thot_tune/<experiment>/thot_tune.log",
     benchmark:
-        "benchmarks/thot_tune/<experiment>/mert.tsv"
+        "benchmarks/thot_tune/<experiment>/thot_tune.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(480),
+        **growing(mem_mb=16000, runtime=480),
     params:
-        search=search_options(),
-        sentences=CONFIG.phrase_based.tune_sentences,
-        rounds=CONFIG.phrase_based.tune_rounds,
-        n_best=CONFIG.phrase_based.n_best,
-        seed=CONFIG.seed,
+        settings=settings(
+            "phrase_based", *SEARCH, "tune_sentences", "tune_rounds", "n_best"
+        ),
+        seed=EXPERIMENT.seed,
         code=code("thot_tune"),
     shell:
-        "python -m nmt thot_tune --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
-        " --language-model $(dirname {input.language_model[0]}) {params.search} --texts {input.texts}"
-        " --sentences {params.sentences} --rounds {params.rounds} --n-best {params.n_best} --seed {params.seed}"
-        " --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt thot_tune"
+        + THOT_OPTIONS
+        + " --texts {input.texts} --settings {params.settings:q}"
+        " --seed {params.seed} --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
 rule thot_translate:
     input:
-        direct="<data>/phrase_based/direct/links.txt",
-        inverse="<data>/phrase_based/inverse/links.txt",
-        phrases="<data>/phrase_based/phrase_table/phrases.txt",
-        language_model=LANGUAGE_MODEL,
+        **THOT,
         tuning="<data>/phrase_based/tuning.json",
         source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
     output:
@@ -158,14 +149,14 @@ rule thot_translate:
         "benchmarks/thot_translate/<experiment>/{set}.tsv"
     conda:
         "../../environment.yml"
-    threads: CONFIG.threads.phrase_based
+    threads: EXPERIMENT.threads.phrase_based
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(240),
+        **growing(mem_mb=16000, runtime=240),
     params:
-        search=search_options(),
+        settings=settings("phrase_based", *SEARCH),
         code=code("thot_translate"),
     shell:
-        "python -m nmt thot_translate --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
-        " --language-model $(dirname {input.language_model[0]}) {params.search} --weights {input.tuning}"
-        " --source {input.source} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt thot_translate"
+        + THOT_OPTIONS
+        + " --weights {input.tuning} --source {input.source}"
+        " --settings {params.settings:q} --threads {threads} --output {output} 2> >(tee {log} >&2)"

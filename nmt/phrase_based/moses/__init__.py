@@ -1,1 +1,1 @@
-"""The phrase-based system with Moses."""
+"""The phrase-based system with Moses, from an installation of the user's."""

@@ -1,4 +1,4 @@
-"""A Moses installation that the user names: its programs in one folder, its training scripts in `scripts` beside it."""
+"""A Moses installation that the user names: a folder of programs, and its training scripts in `scripts` beside it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
 
 PERL = "perl"
-STDERR = 2  # the descriptor: a program cannot write to what Python may have put in its place
-NAME_IT = "name the folder of Moses's programs in the setting moses.bin"
+STDERR = 2  # the descriptor, because Python's sys.stderr may be no file that a program can write to
+NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
 
 class Moses:
-    """The programs of one installation."""
+    """The programs of an installation."""
 
     def __init__(self, folder: Path, version: str) -> None:
-        """`version` is what the decoder must say of itself, "" for anything. UserError where it does not."""
+        """Find Moses in `folder`. Raises UserError unless `moses --version` prints `version` ("" for any version)."""
         self.folder = folder
         self.version = self._version()
         if version not in self.version:
-            raise UserError(f"{folder / 'moses'}: {self.version}, not {version}; {NAME_IT}, or mend moses.version")
+            raise UserError(
+                f"{folder / 'moses'}: {self.version}, not {version}; {NAME_IT}, or correct phrase_based.version"
+            )
 
     def _version(self) -> str:
         program = self.program("moses")
@@ -37,47 +40,48 @@ class Moses:
             raise UserError(f"{program}: cannot be run ({error.strerror}); {NAME_IT}") from None
         lines = [line.strip() for line in said.stdout.split("\n") if line.strip()]
         if not any("moses" in line.lower() for line in lines):
-            raise UserError(f"{self.folder / 'moses'}: does not say that it is Moses; {NAME_IT}")
+            raise UserError(f"{self.folder / 'moses'}: does not identify itself as Moses; {NAME_IT}")
         return " ".join(lines[:2])
 
     def has(self, name: str) -> bool:
-        """Whether there is such a program."""
+        """Whether there is a program of this name."""
         return os.access(self.folder / name, os.X_OK)
 
     def program(self, name: str) -> Path:
-        """A program; UserError where there is none."""
+        """The path of a program. Raises UserError if there is none."""
         if not self.has(name):
             raise UserError(f"{self.folder / name}: no such program; {NAME_IT}")
         return (self.folder / name).resolve()
 
     def script(self, name: str) -> Path:
-        """A training script; UserError where there is none."""
+        """The path of a training script. Raises UserError if there is none."""
         script = self.folder / ".." / "scripts" / "training" / name
         if not script.exists():
-            raise UserError(f"{script}: no such script; the folder scripts must be beside {self.folder}")
+            raise UserError(f"{script}: no such script; the folder `scripts` must be beside {self.folder}")
         return script.resolve()
 
 
 def add_moses_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that name the installation."""
-    parser.add_argument("--bin", type=Path, required=True, help="the folder of Moses's programs")
-    parser.add_argument("--version", default="", help="what `moses --version` must say (anything)")
+    """Add the options that name the installation and hold the settings."""
+    parser.add_argument("--bin", type=Path, required=True, help="folder of Moses's programs")
+    PhraseBased.add_argument(parser)
 
 
 def moses_of(arguments: argparse.Namespace) -> Moses:
     """The installation that the options name."""
-    return Moses(arguments.bin, arguments.version)
+    settings: PhraseBased = arguments.settings
+    return Moses(arguments.bin, settings.version)
 
 
 def call(command: Sequence[str | Path], source: Path | None = None, output: Path | None = None) -> None:
-    """Run a program of Moses, or perl with a script, its standard error on ours; UserError where it fails."""
+    """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails."""
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
     with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
         try:
             done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
         except OSError as error:
-            what = "Moses's scripts need perl on the path" if command[0] == PERL else NAME_IT
+            what = "Moses's scripts need perl on the PATH" if command[0] == PERL else NAME_IT
             raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
     if done.returncode:
         name = command[1] if command[0] == PERL else command[0]

@@ -1,4 +1,4 @@
-"""Align the words of the selected text with what the Moses installation has: mgiza, else fast_align."""
+"""Align the words of the selected text with the aligner of the Moses installation: mgiza, or else fast_align."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ HEURISTIC = "grow-diag-final-and"
 
 
 def corpus_options(texts: list[Path]) -> list[str]:
-    """The options of train-model.perl that name the text: two files that differ in their endings."""
+    """The options of train-model.perl that name the text, two files whose names may only differ in their suffixes."""
     source, target = (path.resolve() for path in texts)
     if source.with_suffix("") != target.with_suffix(""):
-        raise UserError(f"{source}, {target}: Moses asks for names that differ in their endings alone")
+        raise UserError(
+            f"{source}, {target}: Moses needs two files whose names differ in their suffixes only; rename them"
+        )
     return ["-corpus", str(source.with_suffix("")), "-f", source.suffix[1:], "-e", target.suffix[1:]]
 
 
 def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
-    """Steps 1 to 3 of Moses's training script."""
+    """Align with mgiza, in steps 1 to 3 of Moses's training script."""
     for name in ("mkcls", "snt2cooc", "merge_alignment.py"):
         moses.program(name)
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
@@ -35,7 +37,7 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
 
 
 def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
-    """Both directions of fast_align, joined by atools."""
+    """Align with fast_align in both directions; atools symmetrizes."""
     fast_align, atools = moses.program("fast_align"), moses.program("atools")
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as name:
         folder = Path(name)
@@ -48,15 +50,15 @@ def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt moses_align`."""
+    """The options of `nmt moses_align`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True, help="links, a line for each pair")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="the links of each pair on a line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Align."""
+    """Align the words."""
     moses = moses_of(arguments)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if moses.has("mgiza"):
@@ -64,4 +66,4 @@ def run(arguments: argparse.Namespace) -> None:
     elif moses.has("fast_align"):
         with_fast_align(moses, arguments.texts, arguments.output)
     else:
-        raise UserError(f"{moses.folder}: neither mgiza nor fast_align in it; put a word aligner there")
+        raise UserError(f"{moses.folder}: neither mgiza nor fast_align is there; install one of them there")

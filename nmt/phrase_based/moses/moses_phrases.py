@@ -1,4 +1,4 @@
-"""Extract and score the phrases and the reordering of Moses: steps 4 to 9 of its training script."""
+"""Train the phrase table and the reordering model of Moses: steps 4 to 9 of its training script."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from pathlib import Path
 
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, corpus_options
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
 
-KENLM = 8  # how the script calls KenLM's models
+KENLM = 8  # the script's number for models of KenLM
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt moses_phrases`."""
+    """The options of `nmt moses_phrases`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--links", type=Path, required=True, help="of the step moses_align")
-    parser.add_argument("--language-model", type=Path, required=True, help="of the step moses_language_model")
-    parser.add_argument("--order", type=int, default=5, help="of the language model")
-    parser.add_argument("--longest", type=int, default=7, help="words of a phrase")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True, help="a folder, replaced as a whole")
+    parser.add_argument("--links", type=Path, required=True, help="from the step moses_align")
+    parser.add_argument("--language-model", type=Path, required=True, help="from the step moses_language_model")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train; the folder's model/moses.ini is the untuned system."""
+    """Train the models; model/moses.ini in the output folder is the system before tuning."""
+    settings: PhraseBased = arguments.settings
     script = moses_of(arguments).script("train-model.perl")
-    folder = arguments.output.resolve()  # written in place: moses.ini names its files from the root
+    folder = arguments.output.resolve()  # written in place, because moses.ini holds absolute paths
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / f"aligned.{HEURISTIC}").symlink_to(arguments.links.resolve())
     options = ["-root-dir", str(folder), *corpus_options(arguments.texts), "-alignment", HEURISTIC]
-    options += ["-reordering", "msd-bidirectional-fe", "-max-phrase-length", str(arguments.longest)]
-    options += ["-lm", f"0:{arguments.order}:{arguments.language_model.resolve()}:{KENLM}"]
+    options += ["-reordering", "msd-bidirectional-fe", "-max-phrase-length", str(settings.phrase_length)]
+    options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}"]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "9"]
     call([PERL, script, *options])
     table = folder / "model" / "phrase-table.gz"
@@ -43,6 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
         with gzip.open(table) as phrases:
             empty = not phrases.readline().strip()
     except OSError as error:
-        raise UserError(f"{table}: cannot be read ({error}); the log says what Moses did") from None
+        raise UserError(f"{table}: cannot be read ({error}); the log says why") from None
     if empty:
         raise UserError(f"{table}: the phrase table is empty; check the texts and their alignment")

@@ -1,4 +1,4 @@
-"""Translate tokenized text with Moses: cube pruning, and words that no phrase has copied."""
+"""Translate tokenized text with Moses, by cube pruning; words that no phrase covers are copied."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from pathlib import Path
 
 from nmt.phrase_based.moses.installation import Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.text import without_gaps
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines
 
 
-def search_flags(stack: int, reordering: int, threads: int) -> list[str]:
-    """The decoder's options: the size of its search."""
-    limits = ["-search-algorithm", "1", "-cube-pruning-pop-limit", str(stack), "-s", str(stack)]
-    return [*limits, "-distortion-limit", str(reordering), "-threads", str(threads)]
+def search_flags(settings: PhraseBased, threads: int) -> list[str]:
+    """The options of the decoder that set the size of its search."""
+    stack = str(settings.stack)
+    limits = ["-search-algorithm", "1", "-cube-pruning-pop-limit", stack, "-s", stack]
+    return [*limits, "-distortion-limit", str(settings.distortion_limit), "-threads", str(threads)]
 
 
 def translate(moses: Moses, configuration: Path, flags: list[str], source: Path) -> list[str]:
-    """The translation of each line; UserError where there are more or fewer."""
-    with tempfile.TemporaryDirectory(prefix="moses_decode.") as folder:
+    """The translation of each line. Raises UserError if Moses writes another number of lines."""
+    with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
         output = Path(folder) / "translation"
         call([moses.program("moses"), "-f", configuration, *flags], source, output)
         lines = [line.strip(" ") for line in read_lines(output)]
@@ -29,23 +31,16 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path)
     return without_gaps(sources, lines, source)
 
 
-def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that set the size of the search."""
-    parser.add_argument("--stack", type=int, default=100, help="hypotheses of a stack")
-    parser.add_argument("--reordering", type=int, default=6, help="source words that may be skipped")
-    parser.add_argument("--threads", type=int, default=1)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt moses_decode`."""
+    """The options of `nmt moses_translate`."""
     add_moses_arguments(parser)
-    add_search_arguments(parser)
-    parser.add_argument("--configuration", type=Path, required=True, help="moses.ini of the step moses_tune")
-    parser.add_argument("--source", type=Path, required=True, help="tokenized, one sentence a line")
-    parser.add_argument("--output", type=Path, required=True, help="as many lines")
+    parser.add_argument("--configuration", type=Path, required=True, help="moses.ini from the step moses_tune")
+    parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="a translation for each line")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Translate every line."""
-    flags = search_flags(arguments.stack, arguments.reordering, arguments.threads)
+    flags = search_flags(arguments.settings, arguments.threads)
     write_lines(arguments.output, translate(moses_of(arguments), arguments.configuration, flags, arguments.source))

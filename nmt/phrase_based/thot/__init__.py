@@ -1,1 +1,1 @@
-"""The phrase-based system with Thot."""
+"""The phrase-based system with Thot, from the package index."""

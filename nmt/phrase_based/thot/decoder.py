@@ -1,6 +1,6 @@
-"""Thot's phrase-based decoder with the parts that the other steps have made, in several processes.
+"""Thot's phrase-based decoder, in several processes, with the models that the other steps trained.
 
-A hypothesis has seven weighted scores and one that is not weighted, the length of the sentence.
+A hypothesis has seven weighted scores and one without a weight, the length of the sentence.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import thot.translation
 
 from nmt.corpora.pairs import split_words
 from nmt.phrase_based.thot import thot_language_model, thot_word_align
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines
 
 WEIGHTS = (
@@ -29,27 +30,17 @@ WEIGHTS = (
     *("target_given_source", "source_given_target"),
 )
 SEPARATOR = " ||| "
-# Thot's names: swm gives source words from target words, invswm target words from source words.
+# Thot's names: swm predicts source words from target words, invswm target words from source words.
 SIDES = {"invswm": "direct", "swm": "inverse"}
-# How phrase and word probabilities are mixed, and the lengths and cuts of phrases: Thot's own values.
+# The interpolation of phrase and word probabilities, and the lengths and cuts of phrases: Thot's own values.
 SMALL_FILES = {
     "lambda": "0.7 0.7",
     "srcsegmlentable": "Uniform",
     "trgcutstable": "0.999",
     "trgsegmlentable": "Geometric",
 }
-SENTENCES_A_TASK = 4
-LOCAL_HEURISTIC = 6  # the rest of a hypothesis is estimated by phrases, language model and distortion
-
-
-@dataclass(frozen=True)
-class Search:
-    """The size of the search."""
-
-    stack: int
-    reordering: int
-    longest: int
-    translations: int
+SENTENCES_PER_TASK = 4
+LOCAL_HEURISTIC = 6  # phrases, language model and distortion estimate the cost of the untranslated words
 
 
 @dataclass(frozen=True)
@@ -61,33 +52,33 @@ class Hypothesis:
 
 
 def add_decoder_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that name the parts of the system and the size of the search."""
-    parser.add_argument("--direct", type=Path, required=True, help="the folder of the step word_align")
-    parser.add_argument("--inverse", type=Path, required=True, help="that of the other direction")
-    parser.add_argument("--phrase-table", type=Path, required=True)
-    parser.add_argument("--language-model", type=Path, required=True, help="the folder of the step language_model")
-    parser.add_argument("--stack", type=int, default=10, help="hypotheses of a stack")
-    parser.add_argument("--reordering", type=int, default=0, help="source words that may be skipped (0: monotone)")
-    parser.add_argument("--longest", type=int, default=7, help="words of a source phrase")
-    parser.add_argument("--translations", type=int, default=20, help="of a source phrase")
-    parser.add_argument("--threads", type=int, default=1, help="processes that decode")
+    """Add the options that name the models of the system and hold the settings."""
+    parser.add_argument("--direct", type=Path, required=True, help="folder that the step thot_word_align wrote")
+    parser.add_argument("--inverse", type=Path, required=True, help="folder of the other direction")
+    parser.add_argument("--phrase-table", type=Path, required=True, help="from the step thot_phrase_table")
+    parser.add_argument("--language-model", type=Path, required=True, help="folder of the step thot_language_model")
+    PhraseBased.add_argument(parser)
+    parser.add_argument("--threads", type=int, required=True, help="decoding processes")
 
 
 @contextmanager
 def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]]) -> Iterator[Path]:
-    """A folder in which all parts have the names that Thot expects, with the phrases of `sentences` alone."""
+    """Yield a folder of all models under the names that Thot expects, with the phrases of `sentences` only."""
+    settings: PhraseBased = arguments.settings
     with tempfile.TemporaryDirectory(prefix="phrase_based.") as name:
         folder = Path(name)
         for side, option in SIDES.items():
             files = sorted(getattr(arguments, option).glob(f"{thot_word_align.MODEL}.*"))
             if not files:
-                raise UserError(f"{getattr(arguments, option)}: no word alignment in it; run the step word_align")
+                raise UserError(
+                    f"{getattr(arguments, option)}: no word alignment is there; run the step thot_word_align"
+                )
             for file in files:
                 (folder / f"tm_{side}{file.suffix}").symlink_to(file.resolve())
         for ending in ("", ".weights", ".wp"):
             file = arguments.language_model / f"{thot_language_model.MODEL}{ending}"
             if not file.exists():
-                raise UserError(f"{file}: no such file; run the step language_model")
+                raise UserError(f"{file}: no such file; run the step thot_language_model")
             (folder / f"lm{ending}").symlink_to(file.resolve())
         for ending, content in SMALL_FILES.items():
             (folder / f"tm.{ending}").write_text(content)
@@ -95,7 +86,7 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
             " ".join(words[first : first + length])
             for words in sentences
             for first in range(len(words))
-            for length in range(1, arguments.longest + 1)
+            for length in range(1, settings.phrase_length + 1)
         }
         empty = True
         with open(folder / "tm.ttable", "w", encoding="utf-8", newline="\n") as table:
@@ -104,28 +95,28 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
                 if line.split(SEPARATOR)[1] in phrases:
                     table.write(f"{line}\n")
         if empty:
-            raise UserError(f"{arguments.phrase_table}: an empty phrase table; run the step phrase_table")
+            raise UserError(f"{arguments.phrase_table}: an empty phrase table; run the step thot_phrase_table")
         yield folder
 
 
 class Worker:
     """The decoder of one process."""
 
-    def __init__(self, folder: Path, search: Search) -> None:
+    def __init__(self, folder: Path, settings: PhraseBased) -> None:
         self.model = thot.translation.SmtModel(thot.alignment.AlignmentModelType.FAST_ALIGN)
         for load, name in ((self.model.load_translation_model, "tm"), (self.model.load_language_model, "lm")):
             if not load(str(folder / name)):
-                raise UserError(f"{folder / name}: Thot cannot read it; make the phrase-based system again")
-        self.model.w = search.translations
-        self.model.a = search.longest
-        self.model.non_monotonicity = search.reordering
+                raise UserError(f"{folder / name}: Thot cannot read it; train the phrase-based system again")
+        self.model.w = settings.translations
+        self.model.a = settings.phrase_length
+        self.model.non_monotonicity = settings.distortion_limit
         self.model.heuristic = LOCAL_HEURISTIC
         self.decoder = thot.translation.SmtDecoder(self.model)
-        self.decoder.s = search.stack
-        self.decoder.is_breadth_first = True  # else it stops at the first whole translation, often far from the best
+        self.decoder.s = settings.stack
+        self.decoder.is_breadth_first = True  # otherwise it stops at the first complete translation, often a poor one
 
     def decode(self, sentence: str, weights: Sequence[float], best: int) -> list[Hypothesis]:
-        """The `best` translations that are found; none of an empty sentence."""
+        """The `best` translations that the search finds; none for an empty sentence."""
         if not sentence:
             return []
         self.model.weights = [*weights, 0.0]
@@ -136,14 +127,14 @@ class Worker:
 _worker: Worker | None = None
 
 
-def _start(folder: Path, search: Search) -> None:
+def _start(folder: Path, settings: PhraseBased) -> None:
     global _worker
     Thread(target=_end_with_parent, daemon=True).start()
-    _worker = Worker(folder, search)
+    _worker = Worker(folder, settings)
 
 
 def _end_with_parent() -> None:
-    """A process whose parent was killed would wait for work for ever."""
+    """End this process when its parent ends; otherwise it would wait for work forever after the parent was killed."""
     parent = parent_process()
     assert parent is not None
     parent.join()
@@ -156,11 +147,11 @@ def _decode(task: tuple[str, Sequence[float], int]) -> list[Hypothesis]:
 
 
 class Decoders:
-    """Decoders in processes of their own; as a context manager."""
+    """A pool of decoding processes, as a context manager."""
 
-    def __init__(self, folder: Path, search: Search, processes: int) -> None:
-        os.environ["OMP_NUM_THREADS"] = "1"  # of each process
-        self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (folder, search))
+    def __init__(self, folder: Path, settings: PhraseBased, processes: int) -> None:
+        os.environ["OMP_NUM_THREADS"] = "1"  # in each process
+        self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (folder, settings))
 
     def __enter__(self) -> Decoders:
         return self
@@ -171,19 +162,14 @@ class Decoders:
     def decode(
         self, sentences: Sequence[Sequence[str]], weights: Sequence[float], best: int = 1
     ) -> Iterator[list[Hypothesis]]:
-        """The translations of each sentence in order; UserError where a process ends before its time."""
+        """Yield the translations of each sentence in order. Raises UserError if a process dies."""
         tasks = [(" ".join(words), tuple(weights), best) for words in sentences]
         try:
-            yield from self._executor.map(_decode, tasks, chunksize=SENTENCES_A_TASK)
+            yield from self._executor.map(_decode, tasks, chunksize=SENTENCES_PER_TASK)
         except BrokenProcessPool:
             raise UserError(
-                "--threads: a decoding process has ended, for lack of memory perhaps; give fewer, or a smaller table"
+                "--threads: a decoding process died, perhaps for lack of memory; give fewer, or a smaller phrase table"
             ) from None
-
-
-def search_of(arguments: argparse.Namespace) -> Search:
-    """The size of the search that the options name."""
-    return Search(arguments.stack, arguments.reordering, arguments.longest, arguments.translations)
 
 
 def read_sentences(path: Path) -> list[list[str]]:

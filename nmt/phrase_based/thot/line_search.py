@@ -1,53 +1,29 @@
-"""Minimum error rate training (Och, 2003): the weights under which the best of given hypotheses have the highest BLEU.
+"""Minimum error rate training (Och, 2003): find the weights for which the best-scored hypotheses have the highest BLEU.
 
-Along one direction the score of a hypothesis is a line, and the best hypothesis of a sentence changes where lines
-cross. Between two crossings BLEU is constant, so that the best weights of the direction are found exactly.
+Along a direction in weight space the score of a hypothesis is a line, and the best hypothesis of a sentence changes
+where lines cross. BLEU is constant between two crossings, so the best weights along the direction are found exactly.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-ORDERS = 4
-COUNTS = 2 * ORDERS + 2  # matches and n-grams of each order, words of hypothesis and reference
-FARTHEST = 5.0  # of a weight from where it was
-GAIN = 1e-4  # of BLEU in percent, below which the search ends
-Array = NDArray[np.float64]
+from nmt.phrase_based.bleu import COUNTS, Array, bleu
 
-
-def counts(words: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """What BLEU counts of one sentence."""
-    matches, totals = [], []
-    for order in range(1, ORDERS + 1):
-        own, wanted = (
-            Counter(tuple(side[first : first + order]) for first in range(len(side) - order + 1))
-            for side in (words, reference)
-        )
-        matches.append(sum((own & wanted).values()))
-        totals.append(sum(own.values()))
-    return [*matches, *totals, len(words), len(reference)]
-
-
-def bleu(sums: Array) -> Array:
-    """BLEU in percent, not smoothed, of summed counts; shape (..., COUNTS) -> (...)."""
-    matches, totals = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
-    length, reference = np.maximum(sums[..., -2], 1), sums[..., -1]
-    with np.errstate(divide="ignore"):
-        precision = np.log(matches / np.maximum(totals, 1)).mean(axis=-1)
-    result: Array = 100 * np.exp(precision + np.minimum(0, 1 - reference / length))
-    return result
+FARTHEST = 5.0  # change of a weight in a step
+GAIN = 1e-4  # of BLEU in percent; the search ends when a step gains less
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Hypotheses of every sentence: scores (sentences, hypotheses, weights), counts (sentences, hypotheses, COUNTS).
+    """The hypotheses of all sentences.
 
-    Sentences have as many rows as the one with most hypotheses; `absent` marks those that stand for none.
+    `scores` has the shape (sentences, hypotheses, weights) and `counts` (sentences, hypotheses, COUNTS), where
+    hypotheses is the largest number of any sentence. `absent`, (sentences, hypotheses), marks the padding.
     """
 
     scores: Array
@@ -56,7 +32,7 @@ class Pool:
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[tuple[Sequence[float], Sequence[int]]]]) -> Pool:
-        """A pool of the scores and counts of each hypothesis, one or more a sentence."""
+        """A pool of the scores and counts of every hypothesis; each sentence has at least one."""
         longest = max(map(len, sentences))
         scores = np.zeros((len(sentences), longest, len(sentences[0][0][0])))
         found = np.zeros((len(sentences), longest, COUNTS))
@@ -68,18 +44,18 @@ class Pool:
         return cls(scores, found, absent)
 
     def bleu(self, weights: Array) -> float:
-        """BLEU of each sentence's best hypothesis."""
+        """BLEU in percent of the best hypotheses of all sentences."""
         best = np.where(self.absent, -np.inf, self.scores @ weights).argmax(axis=1)
         return float(bleu(self.counts[np.arange(len(best)), best].sum(axis=0)))
 
     def best_step(self, weights: Array, direction: Array, lowest: float, highest: float) -> tuple[float, float]:
-        """How far to go from `weights` along `direction`, within the bounds, and BLEU in percent there."""
+        """The best step from `weights` along `direction`, from `lowest` to `highest`, and its BLEU in percent."""
         slopes = np.where(self.absent, -np.inf, self.scores @ direction)
         levels = np.where(self.absent, -np.inf, self.scores @ weights)
         sentences = np.arange(len(slopes))
         finite = np.where(self.absent, 0, slopes)
         at_lowest = np.where(self.absent, -np.inf, levels + lowest * finite)
-        # of the best ones where the search begins the steepest, which is the best just after
+        # Of hypotheses that are equally good at `lowest`, the one with the steepest line is the best beyond it.
         ties = at_lowest >= at_lowest.max(axis=1, keepdims=True) - 1e-9
         best = np.where(ties, slopes, -np.inf).argmax(axis=1)
         sums = self.counts[sentences, best].sum(axis=0)
@@ -100,15 +76,15 @@ class Pool:
         order = places.argsort(kind="stable")
         scores = bleu(sums + np.vstack([np.zeros(COUNTS), np.cumsum(np.concatenate(changes)[order], axis=0)]))
         edges = np.concatenate([[lowest], places[order], [highest]])
-        scores = np.where(np.diff(edges) > 1e-6, scores, -1)  # no room between two crossings at one place
+        scores = np.where(np.diff(edges) > 1e-6, scores, -1)  # two crossings at the same place enclose no step
         chosen = int(scores.argmax())
         return float(edges[chosen] + edges[chosen + 1]) / 2, float(scores[chosen])
 
 
 def tune(pool: Pool, weights: Array, free: Sequence[int]) -> tuple[Array, float]:
-    """Go along one weight at a time, the best of all each time, until BLEU rises no more.
+    """Change one weight at a time, always the one that gains most, until BLEU stops rising.
 
-    Weights stay at or above zero, but those in `free`. Returns the weights and their BLEU in percent.
+    Weights stay at or above zero, except those in `free`. Returns the weights and their BLEU in percent.
     """
     score = pool.bleu(weights)
     while True:

@@ -1,7 +1,7 @@
-"""Count the n-grams of target texts for Thot's language model, an interpolated one (Jelinek and Mercer, 1980).
+"""Count the n-grams of target texts for Thot's interpolated language model (Jelinek and Mercer, 1980).
 
-The first occurrence of every word counts as one of the unknown word. A line of the model is an n-gram, how often its
-words but the last one were seen, and how often it was seen itself.
+The first occurrence of every word is counted as the unknown word. Each line of the model is an n-gram, the count of its
+history (its words without the last) and its own count.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 
 from nmt.corpora.pairs import split_words
 from nmt.phrase_based.monolingual import add_text_arguments, text_lines
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
 
 MODEL = "model"
 BEGIN, END, UNKNOWN = range(3)
 SYMBOLS = ["<s>", "</s>", "<unk>"]
-BUCKETS, BUCKET_SIZE = 3, 10  # the weights of an order, by how often the words before were seen
+BUCKETS, BUCKET_SIZE = 3, 10  # each order has a weight for every bucket of counts of the history
 Ids = NDArray[np.int64]
 
 
 def read_ids(lines: Iterable[str]) -> tuple[Ids, list[str]]:
-    """All sentences in one row of word ids, each between BEGIN and END, and the words of the ids."""
+    """The word ids of all sentences in one array, each sentence between BEGIN and END, and the words of the ids."""
     ids: dict[str, int] = {word: number for number, word in enumerate(SYMBOLS)}
     row: list[int] = []
     for words in filter(None, map(split_words, lines)):
@@ -39,9 +40,9 @@ def read_ids(lines: Iterable[str]) -> tuple[Ids, list[str]]:
 
 
 def count(row: Ids, words: list[str], order: int) -> Iterator[str]:
-    """The lines of the model, shorter n-grams first."""
+    """Yield the lines of the model, shorter n-grams first."""
     grams, counts = row, np.full(1, len(row))
-    before = np.zeros(len(row), dtype=np.int64)  # the (n-1)-gram that starts at each word, as its place in `counts`
+    before = np.zeros(len(row), dtype=np.int64)  # the index in `counts` of the (n-1)-gram that starts at each word
     for n in range(1, order + 1):
         starts = np.flatnonzero(_whole(row, n))
         keys = before[starts] * len(words) + row[starts + n - 1]
@@ -54,7 +55,7 @@ def count(row: Ids, words: list[str], order: int) -> Iterator[str]:
 
 
 def _whole(row: Ids, n: int) -> NDArray[np.bool_]:
-    """At which words an n-gram starts that ends in the same sentence."""
+    """Whether the n-gram that starts at each word ends in the same sentence."""
     sentence = np.cumsum(row == BEGIN)
     whole = np.zeros(len(row), dtype=bool)
     whole[: len(row) - n + 1] = sentence[: len(row) - n + 1] == sentence[n - 1 :]
@@ -62,21 +63,20 @@ def _whole(row: Ids, n: int) -> NDArray[np.bool_]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt language_model`."""
+    """The options of `nmt thot_language_model`."""
     add_text_arguments(parser)
-    parser.add_argument("--order", type=int, default=3, help="words of the longest n-grams")
-    parser.add_argument("--output", type=Path, required=True, help="a folder")
+    PhraseBased.add_argument(parser)
+    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the texts."""
-    if arguments.order < 1:
-        raise UserError(f"--order: {arguments.order}; give 1 or more")
+    """Count the n-grams of the texts."""
+    order: int = arguments.settings.order
     row, words = read_ids(text_lines(arguments.texts, arguments.held_out))
     if not len(row):
-        raise UserError(f"{arguments.texts[0]}: no words in it; give the language model a text")
-    lines = write_lines(arguments.output / MODEL, count(row, words, arguments.order))
-    print(f"language_model: {lines:,} n-grams of {len(row):,} words", file=sys.stderr)
-    weights = " ".join(["0.5"] * (BUCKETS * arguments.order))
-    write_lines(arguments.output / f"{MODEL}.weights", [f"{arguments.order} {BUCKETS} {BUCKET_SIZE} {weights}"])
+        raise UserError(f"{arguments.texts[0]}: no words; give the language model a text that is not empty")
+    lines = write_lines(arguments.output / MODEL, count(row, words, order))
+    print(f"thot_language_model: {lines:,} n-grams of {len(row):,} words", file=sys.stderr)
+    weights = " ".join(["0.5"] * (BUCKETS * order))
+    write_lines(arguments.output / f"{MODEL}.weights", [f"{order} {BUCKETS} {BUCKET_SIZE} {weights}"])
     write_lines(arguments.output / f"{MODEL}.wp", [])

@@ -1,10 +1,10 @@
-"""Extract the phrase pairs that the word alignments allow, and count them (Koehn, Och and Marcu, 2003).
+"""Extract and count the phrase pairs that are consistent with the word alignment (Koehn, Och and Marcu, 2003).
 
-A pair of phrases is extracted where their words are linked to one another and to no word outside, with one link or
-more; words without a link may stand at the edges of the target phrase. The table has a line for each pair, of the
-source phrase's most frequent translations, in the form that Thot reads:
+A pair of phrases is extracted if there is a link between them and no link from either to a word outside the other;
+words without links may be at the edges of the target phrase. The table has the most frequent translations of each
+source phrase, a line for each pair, in the format that Thot reads:
 
-    target phrase ||| source phrase ||| how often the target phrase was extracted, how often with this source phrase
+    target phrase ||| source phrase ||| count of the target phrase, count of the pair
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from nmt.phrase_based.links import Links, read_links
-from nmt.phrase_based.text import Pair, add_text_arguments, training_pairs
+from nmt.phrase_based.text import Pair, drawn_pairs
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
 from nmt.system.progress import Progress
 
@@ -27,9 +28,9 @@ TARGET_BITS = np.uint64(32)
 
 
 def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Span]:
-    """The phrase pairs of a sentence pair: words [a, b) of the source and [c, d) of the target, `longest` at most."""
-    low, high = [targets] * sources, [-1] * sources  # the first and last target word of each source word
-    first, last = [sources] * targets, [-1] * targets  # and the other way round
+    """The phrase pairs of a sentence pair: source words [a, b) and target words [c, d), at most `longest` each."""
+    low, high = [targets] * sources, [-1] * sources  # the first and last target word linked to each source word
+    first, last = [sources] * targets, [-1] * targets  # and vice versa
     for i, j in links:
         low[i], high[i] = min(low[i], j), max(high[i], j)
         first[j], last[j] = min(first[j], i), max(last[j], i)
@@ -40,7 +41,7 @@ def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Sp
             if highest < 0:
                 continue
             if highest - lowest >= longest or min(first[lowest : highest + 1]) < begin:
-                break  # a longer source phrase does not mend this
+                break  # and so will every longer source phrase
             if max(last[lowest : highest + 1]) > end:
                 continue
             left = lowest
@@ -57,7 +58,7 @@ def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Sp
 
 
 def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) -> Iterator[str]:
-    """The lines of the phrase table; `translations` of each source phrase at most."""
+    """The lines of the phrase table, at most `translations` for each source phrase."""
     sources: dict[str, int] = {}
     targets: dict[str, int] = {}
     found = array("Q")
@@ -82,27 +83,27 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt phrase_table`."""
-    add_text_arguments(parser)
-    parser.add_argument("--links", type=Path, required=True, help="of the step symmetrize")
-    parser.add_argument("--longest", type=int, default=7, help="words of a phrase")
-    parser.add_argument("--translations", type=int, default=20, help="of a source phrase")
-    parser.add_argument("--output", type=Path, required=True)
+    """The options of `nmt thot_phrase_table`."""
+    parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
+    parser.add_argument("--links", type=Path, required=True, help="from the step thot_symmetrize")
+    PhraseBased.add_argument(parser)
+    parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
+    parser.add_argument("--output", type=Path, required=True, help="the phrase table")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Extract the phrases of all pairs."""
-    if arguments.longest < 1 or arguments.translations < 1:
-        raise UserError("--longest, --translations: give 1 or more")
-    pairs, links = training_pairs(arguments), list(read_links(arguments.links))
+    settings: PhraseBased = arguments.settings
+    pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
+    links = list(read_links(arguments.links))
     if len(pairs) != len(links):
         raise UserError(f"{arguments.links}: {len(links)} lines for {len(pairs)} pairs; align the words again")
-    with Progress("phrase_table", len(pairs), "pairs") as progress:
+    with Progress("thot_phrase_table", len(pairs), "pairs") as progress:
         aligned = progress.over(zip(pairs, links, strict=True))
-        lines = table(aligned, arguments.longest, arguments.translations)
+        lines = table(aligned, settings.phrase_length, settings.translations)
         first = next(lines, None)
         if first is None:
             raise UserError(
-                f"{arguments.links}: the phrase table is empty, no phrase has a link; check the texts and the links"
+                f"{arguments.links}: the phrase table is empty, as there are no links; check the texts and the links"
             )
         write_lines(arguments.output, chain([first], lines))

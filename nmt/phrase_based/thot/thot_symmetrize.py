@@ -1,4 +1,4 @@
-"""Join the word alignments of both directions into one: grow-diag-final-and (Koehn et al., 2005)."""
+"""Symmetrize the word alignments of both directions by grow-diag-final-and (Koehn et al., 2005)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nmt.system.progress import Progress
 
 
 def matrix(links: Links, rows: int, columns: int) -> WordAlignmentMatrix:
-    """The links as a matrix."""
+    """The alignment matrix of the links, source by target words."""
     result = WordAlignmentMatrix(rows, columns)
     for i, j in links:
         result.set(i, j)
@@ -22,7 +22,7 @@ def matrix(links: Links, rows: int, columns: int) -> WordAlignmentMatrix:
 
 
 def symmetrize(direct: Links, inverse: Links) -> Links:
-    """The joined links, sorted; `direct` and `inverse` alike link source words to target words."""
+    """The symmetrized links, sorted. `direct` and `inverse` both have the source word first."""
     both = [*direct, *inverse]
     if not both:
         return []
@@ -33,19 +33,19 @@ def symmetrize(direct: Links, inverse: Links) -> Links:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt symmetrize`."""
-    parser.add_argument("--direct", type=Path, required=True, help="links of the step word_align")
-    parser.add_argument("--inverse", type=Path, required=True, help="those of the other direction, from target words")
-    parser.add_argument("--output", type=Path, required=True)
+    """The options of `nmt thot_symmetrize`."""
+    parser.add_argument("--direct", type=Path, required=True, help="links from the step thot_word_align")
+    parser.add_argument("--inverse", type=Path, required=True, help="links of the other direction, target word first")
+    parser.add_argument("--output", type=Path, required=True, help="the links of each pair on a line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Join the two files, line by line."""
+    """Symmetrize the two files line by line."""
     direct, inverse = list(read_links(arguments.direct)), list(read_links(arguments.inverse))
     if len(direct) != len(inverse):
         raise UserError(
             f"{arguments.inverse}: {len(inverse)} lines, {arguments.direct} has {len(direct)}; align the words again"
         )
-    with Progress("symmetrize", len(direct), "pairs") as progress:
+    with Progress("thot_symmetrize", len(direct), "pairs") as progress:
         pairs = progress.over(zip(direct, inverse, strict=True))
         write_links(arguments.output, (symmetrize(one, [(i, j) for j, i in other]) for one, other in pairs))

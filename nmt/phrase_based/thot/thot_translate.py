@@ -1,4 +1,4 @@
-"""Translate tokenized text with the phrase-based system; a word that no phrase has is copied."""
+"""Translate tokenized text with Thot; words that no phrase covers are copied."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from nmt.phrase_based.thot.decoder import (
     add_decoder_arguments,
     assembled,
     read_sentences,
-    search_of,
 )
 from nmt.system.files import UserError, read_json, write_lines
 from nmt.system.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt decode`."""
+    """The options of `nmt thot_translate`."""
     add_decoder_arguments(parser)
-    parser.add_argument("--weights", type=Path, required=True, help="JSON of the step mert")
-    parser.add_argument("--source", type=Path, required=True, help="tokenized, one sentence a line")
-    parser.add_argument("--output", type=Path, required=True, help="as many lines")
+    parser.add_argument("--weights", type=Path, required=True, help="JSON from the step thot_tune")
+    parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
+    parser.add_argument("--output", type=Path, required=True, help="a translation for each line")
 
 
 def read_weights(path: Path) -> list[float]:
-    """The weights in the order of WEIGHTS; UserError where one is missing."""
+    """The weights in the order of WEIGHTS. Raises UserError if one is missing."""
     weights = read_json(path)
     named = weights.get("weights") if isinstance(weights, dict) else None
     if not isinstance(named, dict) or set(named) != set(WEIGHTS):
-        raise UserError(f"{path}: not the weights {', '.join(WEIGHTS)}; run the step mert")
+        raise UserError(f"{path}: not the weights {', '.join(WEIGHTS)}; run the step thot_tune")
     return [float(named[name]) for name in WEIGHTS]
 
 
@@ -40,8 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
     weights, sentences = read_weights(arguments.weights), read_sentences(arguments.source)
     with (
         assembled(arguments, sentences) as folder,
-        Decoders(folder, search_of(arguments), arguments.threads) as decoders,
-        Progress(f"decode {arguments.source.name}", len(sentences), "sentences") as progress,
+        Decoders(folder, arguments.settings, arguments.threads) as decoders,
+        Progress(f"thot_translate {arguments.source.name}", len(sentences), "sentences") as progress,
     ):
         found = []
         for best in decoders.decode(sentences, weights):

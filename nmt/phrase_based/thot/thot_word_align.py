@@ -1,8 +1,8 @@
-"""Align the words of the training pairs in one direction: fast_align (Dyer et al., 2013), as Thot has it.
+"""Align the words of the training pairs in one direction with Thot's fast_align (Dyer et al., 2013).
 
-Every word of the second text is linked to one word of the first, or to none. The trained model goes to the output
-folder, where the phrase-based decoder reads its word translation probabilities, and the links to `links.txt`, in the
-order of the words of the first text.
+Every target word is linked to at most one source word; with --inverse, every source word to at most one target word.
+The output folder holds the links (`links.txt`, sorted by the first word) and the trained model, from which the decoder
+reads word translation probabilities.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ import thot.alignment
 from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, write_links
-from nmt.phrase_based.text import Pair, add_text_arguments, training_pairs
-from nmt.system.files import UserError, atomic
+from nmt.phrase_based.text import Pair, drawn_pairs
+from nmt.settings.sections import PhraseBased
+from nmt.system.files import atomic
 from nmt.system.progress import Progress
 
 MODEL = "model"  # the prefix of the files of the trained model
-PAIRS_A_PIECE = 1000
+PAIRS_PER_PIECE = 1000
 
 
 def links_of(matrix: WordAlignmentMatrix) -> Links:
-    """The links of a matrix of source by target words."""
+    """The links of an alignment matrix, source by target words."""
     return [(int(i), int(j)) for i, j in np.argwhere(matrix.to_numpy())]
 
 
 def train(pairs: list[Pair], iterations: int, progress: Progress) -> thot.alignment.FastAlignModel:
-    """A model of how the words of the second sides come from those of the first."""
+    """Train a model that predicts the words of the second sides from those of the first."""
     model = thot.alignment.FastAlignModel()
     model.variational_bayes = True
     for source, target in pairs:
@@ -45,29 +46,29 @@ def train(pairs: list[Pair], iterations: int, progress: Progress) -> thot.alignm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `python -m nmt word_align`."""
-    add_text_arguments(parser)
-    parser.add_argument("--inverse", action="store_true", help="source words from target words")
-    parser.add_argument("--iterations", type=int, default=5, help="of expectation maximization")
-    parser.add_argument("--output", type=Path, required=True, help="a folder")
+    """The options of `nmt thot_word_align`."""
+    parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
+    parser.add_argument("--inverse", action="store_true", help="predict source words from target words")
+    PhraseBased.add_argument(parser)
+    parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the links and the model")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train and align."""
-    if arguments.iterations < 1:
-        raise UserError(f"--iterations: {arguments.iterations}; give 1 or more")
-    pairs = training_pairs(arguments)
+    """Train the model and align the words."""
+    settings: PhraseBased = arguments.settings
+    pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
     if arguments.inverse:
         pairs = [(target, source) for source, target in pairs]
-    with Progress("word_align", (arguments.iterations + 1) * len(pairs), "pairs") as progress:
-        model = train(pairs, arguments.iterations, progress)
+    with Progress("thot_word_align", (settings.align_iterations + 1) * len(pairs), "pairs") as progress:
+        model = train(pairs, settings.align_iterations, progress)
         alignments: list[Links] = []
-        for first in range(0, len(pairs), PAIRS_A_PIECE):
-            piece = pairs[first : first + PAIRS_A_PIECE]
+        for first in range(0, len(pairs), PAIRS_PER_PIECE):
+            piece = pairs[first : first + PAIRS_PER_PIECE]
             found = model.get_best_alignments([source for source, _ in piece], [target for _, target in piece])
             alignments += [links_of(matrix) for _, matrix in found]
             progress.update(len(piece))
-    with tempfile.TemporaryDirectory(prefix="word_align.") as folder:
+    with tempfile.TemporaryDirectory(prefix="thot_word_align.") as folder:
         model.print(str(Path(folder) / MODEL))
         for file in sorted(Path(folder).iterdir()):
             with atomic(arguments.output / file.name) as partial:

@@ -1,4 +1,4 @@
-"""The Moses route with stand-ins that check their arguments, and installations that do not fit."""
+"""The steps with Moses, run with stand-ins that check their arguments, and installations that do not fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from nmt.__main__ import main
 
 VERSION = "Moses version 4.0"
-# Each stand-in writes what the real program would, and fails where an option that it needs is missing.
+# Each stand-in writes what the real program would, and fails if an option that it needs is missing.
 PROGRAMS = {
     "moses": f"""
 if "--version" in sys.argv:
@@ -74,7 +74,7 @@ SCRIPTS = {"train": "train-model.perl", "tune": "mert-moses.pl"}
 
 @pytest.fixture
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of stand-ins, and a `perl` on the path that runs its scripts with Python."""
+    """A folder of stand-ins, and a `perl` on the PATH that runs their scripts with Python."""
     for name, code in PROGRAMS.items():
         path = tmp_path / "scripts/training" / SCRIPTS[name] if name in SCRIPTS else tmp_path / "bin" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,28 +88,27 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def words(folder: Path, step: str) -> list[str]:
-    """The command of one stage."""
+def words(folder: Path, step: str, version: str = "") -> list[str]:
+    """The command of a step."""
     texts = ["--texts", str(folder / "train.en"), str(folder / "train.fr")]
+    threads = ["--threads", "1"]
+    settings = {"version": version, "order": 3, "phrase_length": 5, "tune_sentences": 2}
     options = {
-        "moses_align": [*texts, "--output", "links/links.txt"],
-        "moses_language_model": [
-            *("--texts", str(folder / "train.fr"), "--order", "3", "--memory", "1000", "--output", "lm/model")
-        ],
+        "moses_align": [*texts, *threads, "--output", "links/links.txt"],
+        "moses_language_model": [*("--texts", str(folder / "train.fr"), "--memory", "1000", "--output", "lm/model")],
         "moses_phrases": [
-            *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", "--order", "3"),
-            *("--longest", "5", "--output", "phrases"),
+            *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", *threads, "--output", "phrases"),
         ],
         "moses_tune": [
-            *(*texts, "--model", "phrases", "--sentences", "2", "--work", "work"),
+            *(*texts, "--model", "phrases", "--seed", "1234", *threads, "--work", "work"),
             *("--configuration", "tuned/moses.ini", "--output", "tuning.json"),
         ],
-        "moses_decode": ["--configuration", "tuned/moses.ini", "--source", "source", "--output", "output"],
+        "moses_translate": ["--configuration", "tuned/moses.ini", "--source", "source", *threads, "--output", "output"],
     }
-    return [step, "--bin", str(folder / "bin"), *options[step]]
+    return [step, "--bin", str(folder / "bin"), "--settings", json.dumps(settings), *options[step]]
 
 
-STEPS = ["moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_decode"]
+STEPS = ["moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_translate"]
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def folder(installation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return installation
 
 
-def test_all_stages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for step in STEPS:
         assert main(words(folder, step)) == 0
     assert (folder / "links/links.txt").read_text() == "0-0\n0-0\n"
@@ -128,10 +127,10 @@ def test_all_stages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tuning["kept"] == 1
     assert (folder / "tuned/moses.ini").read_text() == "good"
     assert (folder / "output").read_text() == "A B\n\nnothing\n"
-    assert "source: line 3 was translated to nothing; its words are copied" in capsys.readouterr().err
+    assert "source: line 3: the translation is empty; the source is copied" in capsys.readouterr().err
 
 
-def test_mgiza_is_used_where_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mgiza_is_preferred(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("mgiza", "mkcls", "snt2cooc", "merge_alignment.py"):
         (folder / "bin" / name).write_text("#!/bin/sh\n")
         (folder / "bin" / name).chmod(0o755)
@@ -155,7 +154,7 @@ def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[
     assert main(words(folder, "moses_tune")) == 0
     assert json.loads((folder / "tuning.json").read_text())["kept"] == 0
     assert (folder / "tuned/moses.ini").read_text() == "untuned"
-    assert "the weights from before are kept" in capsys.readouterr().err
+    assert "the earlier weights are kept" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[
         ("moses_phrases", "scripts/training/train-model.perl", "train-model.perl: no such script"),
         ("moses_tune", "bin/mert", "bin/mert: no such program"),
         ("moses_tune", "phrases/model/moses.ini", "moses.ini: no such file; run the step moses_phrases"),
-        ("moses_decode", "bin/moses", "bin/moses: no such program"),
+        ("moses_translate", "bin/moses", "bin/moses: no such program"),
     ],
 )
 def test_a_missing_program_is_one_line(
@@ -185,14 +184,14 @@ def test_a_missing_program_is_one_line(
 
 
 def test_another_version_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*words(folder, "moses_align"), "--version", "version 3.0"]) == 1
+    assert main(words(folder, "moses_align", "version 3.0")) == 1
     error = capsys.readouterr().err
     assert f"bin/moses: {VERSION}, not version 3.0" in error
     assert error.count("\n") == 1
-    assert main([*words(folder, "moses_align"), "--version", "version 4.0"]) == 0
+    assert main(words(folder, "moses_align", "version 4.0")) == 0
     (folder / "bin/moses").write_text("#!/bin/sh\necho something else\n")
     assert main(words(folder, "moses_align")) == 1
-    assert "does not say that it is Moses" in capsys.readouterr().err
+    assert "does not identify itself as Moses" in capsys.readouterr().err
 
 
 def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +206,7 @@ def test_a_language_model_is_not_made_of_held_out_lines(folder: Path, capsys: py
     (folder / "held_out").write_text("C D\nx\n")
     assert main([*words(folder, "moses_language_model"), "--held-out", "held_out"]) == 0
     assert (folder / "lm/model").read_text() == "A B\n"
-    assert "that are of the held-out sets: 1\n" in capsys.readouterr().err
+    assert "lines of the held-out sets dropped: 1\n" in capsys.readouterr().err
 
 
 def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,4 +240,4 @@ def test_without_perl_one_line_says_so(
     monkeypatch.setenv("PATH", str(folder / "bin"))
     assert main(words(folder, "moses_phrases")) == 1
     error = capsys.readouterr().err.split("\n")[-2]
-    assert "perl: cannot be run (No such file or directory); Moses's scripts need perl on the path" in error
+    assert "perl: cannot be run (No such file or directory); Moses's scripts need perl on the PATH" in error

@@ -1,4 +1,4 @@
-"""BLEU as sacreBLEU has it, the exact step along a direction against many small ones, and tuning that never loses."""
+"""BLEU is that of sacreBLEU, the exact step along a direction is the best of a grid, and tuning never loses BLEU."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from nmt.evaluation.bleu import tokenized_bleu
-from nmt.phrase_based.thot.line_search import Pool, bleu, counts, tune
+from nmt.phrase_based.bleu import bleu, counts
+from nmt.phrase_based.thot.line_search import Pool, tune
 
 
 def some_pool(seed: int) -> Pool:
-    """Hypotheses of random words, as many as it happens, and random scores."""
+    """Random numbers of hypotheses with random words and scores."""
     generator = random.Random(seed)
     sentences = []
     for _ in range(8):

@@ -1,4 +1,4 @@
-"""The stages with Thot on a few hundred pairs: what each writes, the same bytes again, and input that does not fit."""
+"""The steps with Thot on a few hundred pairs: their outputs, reproducibility, and bad input."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from thot.common import NGramLanguageModel
 from nmt.__main__ import main
 from nmt.evaluation.bleu import tokenized_bleu
 from nmt.phrase_based.links import read_links
-from nmt.phrase_based.thot import thot_tune as mert
-from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis, Search
+from nmt.phrase_based.thot import thot_tune
+from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis
 from nmt.phrase_based.thot.thot_symmetrize import symmetrize
+from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
-from tests.phrase_based.conftest import PAIRS, System, step
+from tests.phrase_based.conftest import PAIRS, SEED, System, settings, step
 
 EQUAL = {"weights": dict.fromkeys(WEIGHTS, 1.0)}
 
@@ -37,7 +38,7 @@ def weights(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_target_word_has_one_source_word_at_most(system: System) -> None:
+def test_every_target_word_has_at_most_one_source_word(system: System) -> None:
     found = list(read_links(system.folder / "direct/links.txt"))
     assert len(found) == PAIRS
     for links, source, target in zip(found, *map(lines, system.texts), strict=True):
@@ -46,19 +47,19 @@ def test_every_target_word_has_one_source_word_at_most(system: System) -> None:
         assert all(i < len(source.split()) and j < len(target.split()) for i, j in links)
 
 
-def test_alignment_is_the_same_again(system: System, tmp_path: Path) -> None:
-    step("word_align", "--texts", *system.texts, "--output", tmp_path / "direct")
+def test_alignment_is_reproducible(system: System, tmp_path: Path) -> None:
+    step("thot_word_align", "--texts", *system.texts, *SEED, "--output", tmp_path / "direct")
     for path in (system.folder / "direct").iterdir():
         assert (tmp_path / "direct" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_pairs_are_drawn_alike_in_every_step(system: System, tmp_path: Path) -> None:
-    drawn = ["--texts", *system.texts, "--pairs", 50, "--seed", 3]
-    step("word_align", *drawn, "--output", tmp_path / "direct")
-    step("word_align", *drawn, "--inverse", "--output", tmp_path / "inverse")
+def test_every_step_draws_the_same_pairs(system: System, tmp_path: Path) -> None:
+    drawn = ["--texts", *system.texts, *settings(pairs=50), "--seed", 3]
+    step("thot_word_align", *drawn, "--output", tmp_path / "direct")
+    step("thot_word_align", *drawn, "--inverse", "--output", tmp_path / "inverse")
     sides = ["--direct", tmp_path / "direct/links.txt", "--inverse", tmp_path / "inverse/links.txt"]
-    step("symmetrize", *sides, "--output", tmp_path / "links.txt")
-    step("phrase_table", *drawn, "--links", tmp_path / "links.txt", "--output", tmp_path / "phrases.txt")
+    step("thot_symmetrize", *sides, "--output", tmp_path / "links.txt")
+    step("thot_phrase_table", *drawn, "--links", tmp_path / "links.txt", "--output", tmp_path / "phrases.txt")
     assert len(lines(tmp_path / "links.txt")) == 50
     assert 0 < len(lines(tmp_path / "phrases.txt")) < len(lines(system.folder / "phrases.txt"))
 
@@ -83,30 +84,30 @@ def test_language_model_is_read_by_thot(system: System) -> None:
 
 def test_tuning_and_decoding(system: System, tmp_path: Path) -> None:
     tuning, source, output = tmp_path / "tuning.json", tmp_path / "source", tmp_path / "output"
-    options = ["--sentences", 20, "--rounds", 2, "--n-best", 20]
-    step("mert", *system.parts, "--texts", *system.development, *options, "--output", tuning)
+    options = [*settings(**system.search, tune_sentences=20, tune_rounds=2, n_best=20), *SEED]
+    step("thot_tune", *system.parts, "--texts", *system.development, *options, "--output", tuning)
     said = json.loads(tuning.read_text())
     assert len(said["bleu"]) == 3
     assert said["bleu"][said["kept"]] == max(said["bleu"])
     assert set(said["weights"]) == set(WEIGHTS)
     again = tmp_path / "again.json"
-    step("mert", *system.parts, "--texts", *system.development, *options, "--output", again)
+    step("thot_tune", *system.parts, "--texts", *system.development, *options, "--output", again)
     assert again.read_bytes() == tuning.read_bytes()
 
     sources = [*lines(system.texts[0])[:30], "", "Zyxomma the Qwertz ."]
     source.write_text("".join(f"{line}\n" for line in sources), encoding="utf-8")
-    step("decode", *system.parts, "--weights", tuning, "--source", source, "--output", output)
+    step("thot_translate", *system.parts, "--weights", tuning, "--source", source, "--output", output)
     translations = lines(output)
     assert len(translations) == len(sources)
     assert translations[30] == ""
     assert {"Zyxomma", "Qwertz"} <= set(translations[31].split())
     bleu, _ = tokenized_bleu(translations[:30], lines(system.texts[1])[:30])
     assert bleu is not None
-    assert bleu > 60  # of sentences that it was trained on
+    assert bleu > 60  # on training sentences
 
 
 def decode_to(answers: Callable[[int], str]) -> Callable[..., object]:
-    """A decoder's `decode` that gives `answers` of its rounds, every word with equal scores."""
+    """A `decode` that gives `answers` of the number of the round, with equal scores."""
     rounds = iter(range(100))
 
     def decode(self: Decoders, sentences: list[list[str]], weights: list[float], best: int = 1) -> object:
@@ -116,30 +117,31 @@ def decode_to(answers: Callable[[int], str]) -> Callable[..., object]:
     return decode
 
 
-def test_equal_weights_are_kept_where_tuned_ones_are_worse(
+def test_equal_weights_are_kept_if_tuned_weights_are_worse(
     system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "en").write_text("a b c d e\n")
     (tmp_path / "fr").write_text("A B C D E\n")
     monkeypatch.setattr(Decoders, "decode", decode_to(lambda number: "A B C D F" if number == 0 else "B A D C E"))
-    words = ["mert", *system.parts, "--texts", tmp_path / "en", tmp_path / "fr", "--rounds", 2]
+    words = ["thot_tune", *system.parts, "--texts", tmp_path / "en", tmp_path / "fr", *SEED]
+    words += settings(**system.search, tune_rounds=2)
     assert main([*map(str, words), "--output", str(tmp_path / "tuning.json")]) == 0
     said = json.loads((tmp_path / "tuning.json").read_text())
     assert said["kept"] == 0
     assert said["weights"] == EQUAL["weights"]
-    assert [line for line in capsys.readouterr().err.split("\n") if "equal ones are kept" in line]
+    assert [line for line in capsys.readouterr().err.split("\n") if "equal weights are kept" in line]
 
 
-def test_a_line_translated_to_nothing_is_copied_and_said(
+def test_a_line_with_an_empty_translation_is_copied_with_a_warning(
     system: System, tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "source").write_text("a b\n\n")
     monkeypatch.setattr(Decoders, "decode", lambda *_: iter([[], []]))
-    words = ["decode", *system.parts, "--weights", weights, "--source", tmp_path / "source"]
+    words = ["thot_translate", *system.parts, "--weights", weights, "--source", tmp_path / "source"]
     assert main([*map(str, words), "--output", str(tmp_path / "output")]) == 0
     assert (tmp_path / "output").read_text() == "a b\n\n"
     said = [line for line in capsys.readouterr().err.split("\n") if "warning" in line]
-    assert said == [f"nmt: warning: {tmp_path / 'source'}: line 1 was translated to nothing; its words are copied"]
+    assert said == [f"nmt: warning: {tmp_path / 'source'}: line 1: the translation is empty; the source is copied"]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def test_a_line_translated_to_nothing_is_copied_and_said(
         (lambda path: (path / "source").unlink(), "source: no such file"),
     ],
 )
-def test_decode_bad_input(
+def test_bad_input(
     system: System,
     tmp_path: Path,
     weights: Path,
@@ -162,7 +164,7 @@ def test_decode_bad_input(
     (tmp_path / "source").write_text("a\n")
     (tmp_path / "phrases.txt").write_text("A ||| a ||| 1 1\n")
     break_it(tmp_path)
-    words = ["decode", *system.parts, "--phrase-table", tmp_path / "phrases.txt", "--weights", weights]
+    words = ["thot_translate", *system.parts, "--phrase-table", tmp_path / "phrases.txt", "--weights", weights]
     words += ["--source", tmp_path / "source", "--output", tmp_path / "output"]
     assert main([str(word) for word in words]) == 1
     error = capsys.readouterr().err
@@ -175,20 +177,29 @@ def test_missing_parts_are_named(
     system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "source").write_text("a\n")
-    for option, step_name in (("--direct", "word_align"), ("--language-model", "language_model")):
-        words = ["decode", *system.parts, option, tmp_path, "--weights", weights, "--source", tmp_path / "source"]
+    for option, step_name in (("--direct", "thot_word_align"), ("--language-model", "thot_language_model")):
+        words = [
+            "thot_translate",
+            *system.parts,
+            option,
+            tmp_path,
+            "--weights",
+            weights,
+            "--source",
+            tmp_path / "source",
+        ]
         assert main([*map(str, words), "--output", str(tmp_path / "output")]) == 1
         assert f"run the step {step_name}" in capsys.readouterr().err
 
 
-def test_only_weights_that_may_be_negative_are(system: System) -> None:
-    assert [WEIGHTS[index] for index in mert.FREE] == ["words", "target_phrase_lengths"]
+def test_which_weights_may_be_negative(system: System) -> None:
+    assert [WEIGHTS[index] for index in thot_tune.FREE] == ["words", "target_phrase_lengths"]
 
 
-def test_a_decoding_process_that_ends_is_one_line(tmp_path: Path) -> None:
+def test_a_decoding_process_that_dies_is_one_line(tmp_path: Path) -> None:
     with (
-        Decoders(tmp_path, Search(5, 0, 7, 20), 1) as decoders,
-        pytest.raises(UserError, match="a decoding process has ended"),
+        Decoders(tmp_path, PhraseBased(stack=5, distortion_limit=0), 1) as decoders,
+        pytest.raises(UserError, match="a decoding process died"),
     ):
         list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
 
@@ -196,11 +207,11 @@ def test_a_decoding_process_that_ends_is_one_line(tmp_path: Path) -> None:
 def test_a_killed_decoder_leaves_no_process(system: System, tmp_path: Path, weights: Path) -> None:
     source = tmp_path / "source"
     source.write_text("the house .\n" * 20_000)
-    words = ["decode", *system.parts, "--weights", weights, "--source", source, "--output", tmp_path / "output"]
+    words = ["thot_translate", *system.parts, "--weights", weights, "--source", source, "--output", tmp_path / "output"]
     with subprocess.Popen([sys.executable, "-m", "nmt", *map(str, words)], stderr=subprocess.DEVNULL) as process:
         children = []
         end = time.monotonic() + 60
-        while len(children) < 3 and time.monotonic() < end:  # two that decode and one that Python looks after them with
+        while len(children) < 3 and time.monotonic() < end:  # two decoders and the resource tracker of Python
             children = psutil.Process(process.pid).children(recursive=True)
             time.sleep(0.1)
         process.kill()

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from tests.phrase_based.conftest import System
+from tests.phrase_based.conftest import System, settings
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
 def test_counts(system: System, tmp_path: Path, order: int) -> None:
     text = system.texts[1]
-    words = ["language_model", "--texts", text, text, "--order", order, "--output", tmp_path]
+    words = ["thot_language_model", "--texts", text, text, *settings(order=order), "--output", tmp_path]
     assert main([str(word) for word in words]) == 0
     seen: set[str] = set()
     counter: Counter[tuple[str, ...]] = Counter()
@@ -44,13 +44,13 @@ def test_lines_of_the_held_out_sets_are_dropped(
     kept = [line for line in [*lines, *lines[:10]] if line not in held_out]
     (tmp_path / "rest").write_text("\n".join([*kept, ""]), encoding="utf-8")
     for texts, folder in (([text, "--held-out", tmp_path / "held_out"], "a"), ([tmp_path / "rest"], "b")):
-        words = ["language_model", "--texts", *texts, "--output", tmp_path / folder]
+        words = ["thot_language_model", "--texts", *texts, "--output", tmp_path / folder]
         assert main([str(word) for word in words]) == 0
-    assert f"that are of the held-out sets: {len(lines) + 10 - len(kept)}\n" in capsys.readouterr().err
+    assert f"lines of the held-out sets dropped: {len(lines) + 10 - len(kept)}\n" in capsys.readouterr().err
     assert (tmp_path / "a/model").read_bytes() == (tmp_path / "b/model").read_bytes()
 
 
 def test_a_text_without_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("\n \n")
     assert main(["thot_language_model", "--texts", str(tmp_path / "text"), "--output", str(tmp_path / "model")]) == 1
-    assert "no words in it" in capsys.readouterr().err
+    assert "text: no words; give the language model a text" in capsys.readouterr().err

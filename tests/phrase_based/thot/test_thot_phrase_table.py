@@ -1,4 +1,4 @@
-"""Phrase extraction against its definition and against Thot's own, the counts of the table, and empty ones."""
+"""Phrase extraction compared with its definition and with Thot's own, the counts of the table, and empty tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from thot.translation import PhraseExtractParameters, PhraseModel
 from nmt.__main__ import main
 from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.thot.thot_phrase_table import spans, table
-from tests.phrase_based.conftest import System
+from tests.phrase_based.conftest import SEED, System
 
 SIZE = 6
 
 
 def consistent(sources: int, targets: int, links: Links, longest: int) -> set[tuple[int, int, int, int]]:
-    """The definition: all spans, both of `longest` words at most, with a link inside and none across."""
+    """The definition: all pairs of spans of at most `longest` words with a link between them and none across."""
     found = set()
     for a in range(sources):
         for b in range(a + 1, min(sources, a + longest) + 1):
@@ -38,7 +38,7 @@ def consistent(sources: int, targets: int, links: Links, longest: int) -> set[tu
     st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))),
     st.integers(1, 7),
 )
-def test_spans_are_those_of_the_definition(sources: int, targets: int, drawn: Links, longest: int) -> None:
+def test_spans_follow_the_definition(sources: int, targets: int, drawn: Links, longest: int) -> None:
     links = [(i, j) for i, j in drawn if i < sources and j < targets]
     found = list(spans(sources, targets, links, longest))
     assert len(set(found)) == len(found)
@@ -51,8 +51,8 @@ def test_table_counts() -> None:
     assert list(table(pairs, 7, 1)) == ["A ||| a ||| 4 3", "A ||| b ||| 4 1"]
 
 
-def test_table_is_thots_own(system: System, tmp_path: Path) -> None:
-    """Thot limits one side's length alone; of the phrases within both limits it leaves out very few."""
+def test_table_agrees_with_thots_own(system: System, tmp_path: Path) -> None:
+    """Thot limits the length of one side only; within both limits it leaves out very few phrases."""
     longest = 4
     links = list(read_links(system.folder / "links.txt"))
     texts = [path.read_text(encoding="utf-8").split("\n")[:-1] for path in system.texts]
@@ -93,7 +93,7 @@ def test_table_is_thots_own(system: System, tmp_path: Path) -> None:
 def test_bad_links(tmp_path: Path, capsys: pytest.CaptureFixture[str], links: str, message: str) -> None:
     for name, text in (("en", "a\nb\n"), ("fr", "A\nB\n"), ("links", links)):
         (tmp_path / name).write_text(text)
-    words = ["phrase_table", "--texts", tmp_path / "en", tmp_path / "fr", "--links", tmp_path / "links"]
+    words = ["thot_phrase_table", "--texts", tmp_path / "en", tmp_path / "fr", "--links", tmp_path / "links", *SEED]
     assert main([*map(str, words), "--output", str(tmp_path / "table")]) == 1
     error = [line for line in capsys.readouterr().err.split("\n") if line.startswith("nmt")]
     assert len(error) == 1
