@@ -22,7 +22,7 @@ wildcard_constraints:
     corpus=one_of(CORPORA),
     kind="extracted|tokenized",
     language=one_of(LANGUAGES),
-    part=one_of(CORPUS),
+    part=one_of(PART),
     place=one_of(PLACES),
     set=one_of(SETS),
     text="train|development",
@@ -52,4 +52,4 @@ if EXPERIMENT.paper:
 rule all:
     default_target: True
     input:
-        targets(),
+        targets(ARTEFACTS.values(), PLACES),

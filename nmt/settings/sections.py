@@ -91,9 +91,13 @@ class Translate(Section):
 
 @dataclass(frozen=True)
 class Evaluate(Section):
-    """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden."""
+    """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
+
+    The likelihood of `train_sample` training pairs stands for that of the training set.
+    """
 
     no_unk: Annotated[bool, flag()] = False
+    train_sample: Annotated[int, integer(1)] = 10_000
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir)))
 
 from nmt import papers
-from nmt.commands import MODULES as STEPS
+from nmt.commands import module
 from nmt.corpora.lock import lock_path
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.corpora.registry import read_registry
@@ -48,32 +48,12 @@ HELD_OUT = held_out_sets(EXPERIMENT.corpora)
 MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
 PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
 CORPORA = list(PARTS)
-CORPUS = {part.name: part for parts in PARTS.values() for part in parts}
+PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
-ARCHIVES = {
-    archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives
-}
-# The built-in language has no lock: its archives change with its settings.
-LOCK = "" if EXPERIMENT.mirror == "generated" else lock_path(EXPERIMENT.registry)
-# Steps that write folders declare the files in them: Snakemake compares the bytes of a file that was touched, but not those
-# of a folder.
-LANGUAGE_MODELS = expand(
-    "<data>/language_models/{side}.{what}",
-    side=["source", "target"],
-    what=["words", "in-domain.arpa", "general.arpa"],
-)
-BINARIZED = [
-    "<data>/binarized/meta.json",
-    *expand(
-        "<data>/binarized/{side}.{what}",
-        side=["source", "target"],
-        what=["ids", "offsets.npy"],
-    ),
-]
+ARCHIVES = {archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives}
 MODEL = [
-    f"<data>/models/{{variant}}/{name}"
-    for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
+    f"<data>/models/{{variant}}/{name}" for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
 ]
 SYSTEMS = EXPERIMENT.systems
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
@@ -87,7 +67,7 @@ def one_of(names):
 
 def code(step):
     """The digest of a step's code: a change of what it computes runs it again, a change of its wording does not."""
-    return digest([STEPS[step]])
+    return digest([module(step)])
 
 
 def model_code(step):
@@ -96,7 +76,7 @@ def model_code(step):
     def of_variant(wildcards):
         chosen = EXPERIMENT.variants[wildcards.variant].architecture.attention
         others = [module for name, (module, _) in ATTENTIONS.items() if name != chosen]
-        return digest([STEPS[step], ATTENTIONS[chosen][0]], others)
+        return digest([module(step), ATTENTIONS[chosen][0]], others)
 
     return of_variant
 
@@ -119,11 +99,6 @@ def settings(section, *keys):
     return getattr(EXPERIMENT, section).to_json(*keys)
 
 
-def paper_settings(artefact):
-    """The settings of one of the paper's artefacts, as JSON."""
-    return getattr(PAPER, artefact).to_json()
-
-
 def both(path, **names):
     """A path for each of the two languages, source first; {language} stands for it."""
     return expand(path, language=LANGUAGES, allow_missing=True, **names)
@@ -131,20 +106,13 @@ def both(path, **names):
 
 def side(number, names):
     """The tokenized source (0) or target (1) sides of corpora, part by part."""
-    return [
-        f"<data>/tokenized/{part.name}.{LANGUAGES[number]}"
-        for name in names
-        for part in PARTS[name]
-    ]
+    return [f"<data>/tokenized/{part.name}.{LANGUAGES[number]}" for name in names for part in PARTS[name]]
 
 
 def of_parts(path):
     """`path` for each part of the training corpora, in order; {part} and {corpus} stand for their names."""
     parts = [part for name in TRAIN for part in PARTS[name]]
-    return [
-        path.replace("{part}", part.name).replace("{corpus}", part.corpus)
-        for part in parts
-    ]
+    return [path.replace("{part}", part.name).replace("{corpus}", part.corpus) for part in parts]
 
 
 def of_set(path, **names):

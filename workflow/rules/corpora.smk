@@ -85,10 +85,7 @@ rule verify:
 
 rule extract:
     input:
-        lambda wildcards: [
-            f"<data>/archives/{archive.path}"
-            for archive in REGISTRY[wildcards.corpus].archives
-        ],
+        lambda wildcards: [f"<data>/archives/{archive.path}" for archive in REGISTRY[wildcards.corpus].archives],
     output:
         both("<data>/extracted/{{corpus}}.{language}"),
     log:

@@ -122,9 +122,10 @@ if "ratings" in ARTEFACTS:
 
     rule ratings:
         input:
-            "<results>/ratings.csv",
+            "<data>/selected/ratings.csv",
         output:
             **drawn("ratings"),
+            csv="<results>/ratings.csv",
         log:
             "logs/ratings/<experiment>/ratings.log",
         benchmark:
@@ -137,4 +138,5 @@ if "ratings" in ARTEFACTS:
         params:
             code=code("ratings"),
         shell:
-            "python -m nmt ratings --points {input} --outputs {output} 2> {log}"
+            "cp {input} {output.csv} && python -m nmt ratings --points {input} --outputs {output.pdf} {output.svg} {output.png}"
+            " 2> {log}"

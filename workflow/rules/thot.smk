@@ -5,9 +5,7 @@ THOT = dict(
     direct="<data>/phrase_based/thot_word_align/direct/links.txt",
     inverse="<data>/phrase_based/thot_word_align/inverse/links.txt",
     phrases="<data>/phrase_based/thot_phrase_table/phrases.txt",
-    language_model=multiext(
-        "<data>/phrase_based/thot_language_model/model", "", ".weights", ".wp"
-    ),
+    language_model=multiext("<data>/phrase_based/thot_language_model/model", "", ".weights", ".wp"),
 )
 THOT_OPTIONS = (
     " --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
@@ -32,9 +30,7 @@ rule thot_word_align:
     resources:
         **growing(mem_mb=8000, runtime=240),
     params:
-        inverse=lambda wildcards: (
-            "--inverse" if wildcards.direction == "inverse" else ""
-        ),
+        inverse=lambda wildcards: ("--inverse" if wildcards.direction == "inverse" else ""),
         settings=settings("phrase_based", "pairs", "align_iterations"),
         seed=EXPERIMENT.seed,
         code=code("thot_word_align"),
@@ -124,15 +120,11 @@ rule thot_tune:
     resources:
         **growing(mem_mb=16000, runtime=480),
     params:
-        settings=settings(
-            "phrase_based", *SEARCH, "tune_sentences", "tune_rounds", "n_best"
-        ),
+        settings=settings("phrase_based", *SEARCH, "tune_sentences", "tune_rounds", "n_best"),
         seed=EXPERIMENT.seed,
         code=code("thot_tune"),
     shell:
-        "python -m nmt thot_tune"
-        + THOT_OPTIONS
-        + " --texts {input.texts} --settings {params.settings:q}"
+        "python -m nmt thot_tune" + THOT_OPTIONS + " --texts {input.texts} --settings {params.settings:q}"
         " --seed {params.seed} --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
@@ -156,7 +148,5 @@ rule thot_translate:
         settings=settings("phrase_based", *SEARCH),
         code=code("thot_translate"),
     shell:
-        "python -m nmt thot_translate"
-        + THOT_OPTIONS
-        + " --weights {input.tuning} --source {input.source}"
+        "python -m nmt thot_translate" + THOT_OPTIONS + " --weights {input.tuning} --source {input.source}"
         " --settings {params.settings:q} --threads {threads} --output {output} 2> >(tee {log} >&2)"

@@ -4,14 +4,7 @@
 def initial_model(wildcards):
     """The model that a variant goes on from, and its summary, if any."""
     before = EXPERIMENT.variants[wildcards.variant].continues
-    return (
-        [
-            f"<data>/models/{before}/{name}"
-            for name in ("model.safetensors", "summary.json")
-        ]
-        if before
-        else []
-    )
+    return [f"<data>/models/{before}/{name}" for name in ("model.safetensors", "summary.json")] if before else []
 
 
 def train_priority(wildcards):
@@ -25,7 +18,7 @@ def nll_sample(wildcards):
     """The options that draw the training pairs whose likelihood stands for the training set's."""
     if wildcards.text == "development":
         return ""
-    return f"--sample {PAPER.table2.train_sample} --seed {EXPERIMENT.seed}"
+    return f"--sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
 
 
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. tee
@@ -53,15 +46,9 @@ rule train:
     params:
         learned=lambda wildcards: EXPERIMENT.variants[wildcards.variant].learned(),
         code=model_code("train"),
-        settings=untracked(
-            lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()
-        ),
-        checkpoints=untracked(
-            lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"
-        ),
-        initial=lambda wildcards, input: (
-            f"--initial {Path(input.initial[0]).parent}" if input.initial else ""
-        ),
+        settings=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()),
+        checkpoints=untracked(lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"),
+        initial=lambda wildcards, input: (f"--initial {Path(input.initial[0]).parent}" if input.initial else ""),
         languages=LANGUAGES,
     shell:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]})"

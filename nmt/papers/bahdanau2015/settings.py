@@ -16,9 +16,7 @@ class Table1(Section):
 
 @dataclass(frozen=True)
 class Table2(Section):
-    """How each model was trained; `train_sample` training pairs stand for the training set."""
-
-    train_sample: Annotated[int, integer(1)] = 10_000
+    """How each model was trained; it has no settings."""
 
 
 @dataclass(frozen=True)
