@@ -92,7 +92,7 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
                 option.append(value)
             first += size
             total += int(words.sum()) * (size // PIECE) + int(words[: size % PIECE].sum())
-    rated: Words = ["--ratings", *options.pop("ratings")]
+    rating_options: Words = ["--ratings", *options.pop("ratings")]
     text: Words = [word for name, values in options.items() for word in (f"--{name}", *values)]
 
     development = total_pairs([corpus for corpus in known if corpus.role == "development"])
@@ -102,7 +102,7 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
     stages["train_lm"] += ["--output", folder / "language_models"]
     selected = sides(folder / "selected" / "train")
     budget = total * KEPT // paper_words(corpora)
-    stages["select"] = [*text, *rated, "--settings", json.dumps({"words": budget}), "--seed", SEED]
+    stages["select"] = [*text, *rating_options, "--settings", json.dumps({"words": budget}), "--seed", SEED]
     stages["select"] += ["--outputs", *selected, "--audit", folder / "audit.csv"]
     stages["select"] += ["--distribution", folder / "ratings.csv", "--examples", folder / "examples.tsv"]
     shortlists = sides(folder / "shortlist")

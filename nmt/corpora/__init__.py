@@ -1,1 +1,1 @@
-"""From archives to shuffled ids: fetch, extract, tokenize, survey, estimate, rate, select, shortlist, binarize."""
+"""From archives to shuffled word ids: fetch, extract, tokenize, clean, select, shortlist, binarize."""

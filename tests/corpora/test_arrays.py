@@ -1,4 +1,4 @@
-"""nmt.corpora.arrays: pieces end to end, as numpy reads them."""
+"""nmt.corpora.arrays: concatenated pieces are an array that numpy reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_pieces_are_one_array(tmp_path: Path, sizes: list[int]) -> None:
     assert np.array_equal(read_array(tmp_path / "a.npy", DTYPE), whole)
 
 
-def test_what_is_not_such_an_array_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     with pytest.raises(UserError, match=r"a\.npy: no such file"):
         read_array(path, DTYPE)
@@ -40,7 +40,7 @@ def test_what_is_not_such_an_array_is_refused(tmp_path: Path) -> None:
         read_array(path, DTYPE)
 
 
-def test_a_piece_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_piece_that_fails_leaves_the_file_unchanged(tmp_path: Path) -> None:
     def pieces():  # type: ignore[no-untyped-def]
         yield np.zeros(9, DTYPE)
         raise UserError("broken")

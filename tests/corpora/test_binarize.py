@@ -1,4 +1,4 @@
-"""nmt.corpora.binarize: the same pairs, shuffled once, in files that are whole or refused."""
+"""nmt.corpora.binarize: the same pairs, shuffled once; damaged files are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIRS = [(f"w{n} " * (n % 5 + 1), f"v{n % 11} v{n}") for n in range(100)]
 
 
 class Case:
-    """Two texts, their shortlists and the step's command line in one folder."""
+    """A folder with two texts and their shortlists, and the command line of the step."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.output = folder, folder / "binarized"
@@ -60,7 +60,7 @@ def decoded(case: Case) -> list[tuple[str, str]]:
     ]
 
 
-def test_all_pairs_come_back_aligned_and_shuffled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_pairs_are_aligned_and_shuffled(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAIRS_PER_CHUNK", 7)
     monkeypatch.setattr(module, "PAIRS_PER_BUCKET", 30)
     case.write([source for source, _ in PAIRS], [target for _, target in PAIRS])
@@ -96,7 +96,7 @@ def test_the_seed_decides_the_bytes(case: Case, tmp_path: Path) -> None:
     assert Counter(np.frombuffer(first, "<u2").tolist()) == Counter(np.frombuffer(other, "<u2").tolist())
 
 
-def test_how_much_is_shuffled_at_a_time_does_not_show(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_buckets_changes_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     case.write(["", *(source for source, _ in PAIRS)], ["x", *(target for _, target in PAIRS)])
     outputs = []
     for pairs in (1000, 100, 33, 1):
@@ -112,7 +112,7 @@ def test_a_full_disk_is_one_line_and_no_binarized_text(
 ) -> None:
     case.write([source * 200 for source, _ in PAIRS], [target for _, target in PAIRS])
     output = small_disk.folder / "binarized"
-    for size in [4_000, 100_000, *[130_000] * small_disk.mounted]:  # there is room for the parts in the last
+    for size in [4_000, 100_000, *[130_000] * small_disk.mounted]:  # the last has room for the buckets
         small_disk.limit(size)
         assert case.run(output=output) == 1
         said = capsys.readouterr().err.strip().split("\n")
@@ -169,7 +169,7 @@ def test_unequal_sides_are_an_error_with_both_counts(case: Case, capsys: pytest.
     assert not case.output.exists()
 
 
-def test_a_failure_keeps_the_former_folder(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_keeps_the_previous_folder(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     case.write(["a", "b"], ["x", "y"])
     assert case.run() == 0
     before = {path.name: path.read_bytes() for path in case.output.iterdir()}

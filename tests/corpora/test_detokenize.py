@@ -1,4 +1,4 @@
-"""Tokenized text becomes running text again."""
+"""Tokenized text is detokenized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction: every kind of archive, and every way in which one can be broken."""
+"""Extraction from every kind of archive, and from archives broken in every way."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_sgml_without_segments(tmp_path: Path) -> None:
     refused(tmp_path, (archive, archive), ("a.sgm", "b.sgm"), said="empty")
 
 
-def test_odd_characters_stay_or_go(tmp_path: Path) -> None:
+def test_odd_characters_are_kept_or_removed(tmp_path: Path) -> None:
     english = "\ufeffa\r\nb\0c\nd\u2028e\u0085f\fg\x0bh\x1ci\nj\rk\n\ufeffl".encode()
     first, _ = extracted(tmp_path, plain(tmp_path, english, b"1\n2\n3\n4\n5\n"))
     assert first == ["a", "b c", "d\u2028e\u0085f\fg\x0bh\x1ci", "j\rk", "\ufeffl"]
@@ -149,7 +149,7 @@ def test_a_side_in_latin_1_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_side_in_latin_1_with_few_accents_is_refused(tmp_path: Path) -> None:
-    """English, of which one line in a thousand has an accent: too few to count, were the others of another encoding."""
+    """English text with an accent on one line in a thousand: fewer than the share of invalid lines that is allowed."""
     rare = [b"caf\xe9\n" if number % 1000 == 999 else b"fine\n" for number in range(20_000)]
     refused(tmp_path, plain(tmp_path, b"".join(rare), b"x\n" * 20_000), said=r"x\.en: line 1000 is Latin-1")
     mixed = [line if number % 100 else "café\n".encode() for number, line in enumerate(rare)]
@@ -180,7 +180,7 @@ def test_unexpected_number_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "c: 2 pairs where the registry expects 7" in capsys.readouterr().err
 
 
-def test_missing_member_names_near_ones(tmp_path: Path) -> None:
+def test_a_missing_member_is_an_error_with_the_nearest_names(tmp_path: Path) -> None:
     members = {
         "test/newstest2013-src.en.sgm": b"<seg>a</seg>",
         "test/newstest2013-src.fr.sgm": b"<seg>b</seg>",
@@ -196,7 +196,7 @@ def test_missing_member_names_near_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
-def test_members_that_are_no_files(tmp_path: Path, kind: bytes) -> None:
+def test_members_that_are_not_files(tmp_path: Path, kind: bytes) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret\n")
     with tarfile.open(tmp_path / "t.tar", "w") as archive:

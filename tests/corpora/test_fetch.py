@@ -1,4 +1,4 @@
-"""Fetching: mirrors, broken transfers, wrong hashes; nothing but a whole file ever gets the final name."""
+"""Fetching: mirrors, broken transfers and wrong hashes; only a complete file ever gets the final name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAUSES = (0.01, 0.02)
 
 
 class Server(ThreadingHTTPServer):
-    """Answers as its `script` says, one entry a request, the last one for ever; keeps what was asked for."""
+    """Answers each request with the next entry of `script`, the last one forever; records the requests."""
 
     daemon_threads = True
 
@@ -99,7 +99,7 @@ def rest(handler: Handler) -> None:
 
 
 def careful(handler: Handler) -> None:
-    """As a server does that heeds ranges and If-Range."""
+    """Answer like a server that supports ranges and If-Range."""
     current = handler.headers.get("If-Range") in handler.server.versions.values()
     (rest if handler.headers.get("Range") and current else whole)(handler)
 
@@ -174,7 +174,7 @@ def test_server_that_names_no_version(server: Server, tmp_path: Path) -> None:
     assert server.ranges == [None, None]
 
 
-def test_truncated_for_ever(server: Server, tmp_path: Path) -> None:
+def test_always_truncated(server: Server, tmp_path: Path) -> None:
     server.script = [truncated]
     with pytest.raises(UserError, match=f"expected {len(CONTENT)} bytes, got 3000000 after 3 attempts"):
         get(f"{server.address}/x", tmp_path / "x")
@@ -201,7 +201,7 @@ def broken_off(server: Server, output: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [{"ETag": '"one"'}, {"Last-Modified": "Fri, 24 May 2013 10:00:00 GMT"}])
-def test_a_later_run_goes_on(server: Server, tmp_path: Path, version: dict[str, str]) -> None:
+def test_a_later_run_resumes(server: Server, tmp_path: Path, version: dict[str, str]) -> None:
     server.versions = version
     broken_off(server, tmp_path / "x")
     get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
@@ -211,7 +211,7 @@ def test_a_later_run_goes_on(server: Server, tmp_path: Path, version: dict[str, 
     assert server.versions_asked[-1] in version.values()
 
 
-def test_a_later_run_after_a_kill_goes_on(server: Server, tmp_path: Path) -> None:
+def test_a_later_run_resumes_after_a_kill(server: Server, tmp_path: Path) -> None:
     row = dict.fromkeys(COLUMNS, "") | {"name": "toy", "role": "train", "pairs": "1"}
     row |= {"source_address": f"{server.address}/a/x", "target_address": f"{server.address}/a/x"}
     row |= {"source_member": "s", "target_member": "t"}
@@ -243,14 +243,16 @@ def test_a_later_run_after_a_kill_goes_on(server: Server, tmp_path: Path) -> Non
     assert read_lock(tmp_path / "r.lock.tsv") == {"a/x": Fingerprint(len(CONTENT), SHA256)}
 
 
-def test_a_file_that_changed_between_runs_is_not_glued(server: Server, tmp_path: Path) -> None:
+def test_a_file_that_changed_between_runs_is_not_joined(server: Server, tmp_path: Path) -> None:
     broken_off(server, tmp_path / "x")
     server.content, server.versions = OTHER, {"ETag": '"two"'}
     get(f"{server.address}/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == OTHER
 
 
-def test_a_changed_file_of_a_server_that_does_not_compare_versions_is_not_glued(server: Server, tmp_path: Path) -> None:
+def test_a_changed_file_of_a_server_that_does_not_compare_versions_is_not_joined(
+    server: Server, tmp_path: Path
+) -> None:
     broken_off(server, tmp_path / "x")
     server.content, server.versions = OTHER, {"ETag": '"two"'}
     server.script = [rest, whole]
@@ -258,7 +260,7 @@ def test_a_changed_file_of_a_server_that_does_not_compare_versions_is_not_glued(
     assert (tmp_path / "x").read_bytes() == OTHER
 
 
-def test_all_of_it_was_there_but_the_name(server: Server, tmp_path: Path) -> None:
+def test_a_complete_partial_file_only_needs_its_name(server: Server, tmp_path: Path) -> None:
     (tmp_path / ".x.partial").write_bytes(CONTENT)
     note = {"address": f"{server.address}/x", "version": '"one"', "bytes": len(CONTENT)}
     (tmp_path / ".x.partial.json").write_text(json.dumps(note))
@@ -282,7 +284,7 @@ def test_two_at_once(server: Server, tmp_path: Path) -> None:
             get(f"{server.address}/x", tmp_path / "x")
 
 
-def test_passing_failures_are_tried_again(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_temporary_failures_are_tried_again(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.script = [failing(500), failing(503), whole]
     get(f"{server.address}/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == CONTENT
@@ -322,7 +324,7 @@ def test_the_next_mirror_is_tried(
 
 
 @pytest.mark.parametrize("facts", [{"sha256": SHA256}, {"published": f"md5:{MD5}"}, {"bytes": len(CONTENT)}])
-def test_wrong_bytes_send_to_the_next_mirror(server: Server, tmp_path: Path, facts: dict[str, object]) -> None:
+def test_after_wrong_bytes_the_next_mirror_is_tried(server: Server, tmp_path: Path, facts: dict[str, object]) -> None:
     page = b"<html>log in first</html>"
     server.script = [lambda handler: answer(handler, 200, page) if handler.path == "/first" else whole(handler)]
     get(f"{server.address}/first", tmp_path / "x", f"{server.address}/second", **facts)
@@ -358,7 +360,7 @@ def test_wrong_hash_keeps_what_was_there(server: Server, tmp_path: Path, facts: 
     assert names(tmp_path) == ["x"]
 
 
-def test_a_wrong_published_hash_is_emptied_to_take_the_archive(server: Server, tmp_path: Path) -> None:
+def test_a_wrong_published_hash_is_emptied_to_accept_the_archive(server: Server, tmp_path: Path) -> None:
     wrong, lock = "sha256:" + "0" * 64, tmp_path / "lock"
     said = r"as published, got .* \(to accept it, empty `published` of a/x in the registry\); nothing was kept"
     with pytest.raises(UserError, match=said):
@@ -367,7 +369,7 @@ def test_a_wrong_published_hash_is_emptied_to_take_the_archive(server: Server, t
     (tmp_path / "short").write_bytes(b"0123")
     with pytest.raises(UserError, match=r"to accept it, empty `bytes` of .*/short in the registry"):
         get((tmp_path / "short").as_uri(), tmp_path / "x", published=wrong, bytes=3)
-    with pytest.raises(UserError) as caught:  # what the registry pins itself stays
+    with pytest.raises(UserError) as caught:  # what the registry pins cannot be emptied
         get(f"{server.address}/a/x", tmp_path / "x", sha256="0" * 64)
     assert "to accept it" not in str(caught.value)
     get(f"{server.address}/a/x", tmp_path / "x", bytes=len(CONTENT), lock=lock)
@@ -379,7 +381,7 @@ def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path
     lock = tmp_path / "corpora.lock.tsv"
     get(f"{server.address}/b/x", tmp_path / "x", lock=lock)
     get(f"{server.address}/a/x", tmp_path / "y", lock=lock)
-    get(f"{server.address}/c/x", tmp_path / "z", lock=lock, sha256=SHA256)  # the registry has it
+    get(f"{server.address}/c/x", tmp_path / "z", lock=lock, sha256=SHA256)  # the registry pins the hash
     row = f"{len(CONTENT)}\t{SHA256}"
     assert lock.read_text() == f"archive\tbytes\tsha256\na/x\t{row}\nb/x\t{row}\n"
     server.content = OTHER
@@ -393,12 +395,12 @@ def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path
 def test_a_mirror_that_differs_from_what_is_published(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The user answers for `mirror`: its copy is taken, the difference said, the hash recorded."""
+    """`mirror` is the user's responsibility: its copy is accepted with a warning, and its hash recorded."""
     (tmp_path / "mirror" / "b").mkdir(parents=True)
     (tmp_path / "mirror" / "b" / "x").write_bytes(CONTENT)
     for mirror in (server.address, str(tmp_path / "mirror")):
         get("https://host/b/x", tmp_path / "x", mirror=mirror, lock=tmp_path / "lock", bytes=3)
-        assert "b/x: expected 3 bytes as published, got 5120000; taken" in capsys.readouterr().err
+        assert "b/x: expected 3 bytes as published, got 5120000; accepted" in capsys.readouterr().err
         get("https://host/b/x", tmp_path / "x", mirror=mirror, published="sha256:" + "0" * 64)
         assert "b/x: expected sha256:0000" in capsys.readouterr().err
     assert list(read_lock(tmp_path / "lock")) == ["b/x"]
@@ -421,7 +423,7 @@ def test_no_network_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_refused_connection(server: Server, tmp_path: Path) -> None:
-    """It is waited for where the transfer had begun, and not where the server was never there."""
+    """The step waits if the transfer had begun, but not if the server was never there."""
 
     def breaks_down(handler: Handler) -> None:
         handler.server.server_close()

@@ -1,4 +1,4 @@
-"""nmt.corpora.lmplz: a program that runs, or one line that says what is missing."""
+"""nmt.corpora.lmplz: it provides a working program, or one line says what is missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_built_program_estimates_a_model(lmplz: Path, tmp_path: Path) -> Non
     assert done.stdout.startswith("\\data\\\nngram 1=18\n")
 
 
-def test_the_program_needs_nothing_but_what_lies_beside_it(lmplz: Path, tmp_path: Path) -> None:
+def test_the_program_needs_nothing_but_the_libraries_beside_it(lmplz: Path, tmp_path: Path) -> None:
     if lmplz.is_symlink():
         pytest.skip("an installed lmplz is used")
     (tmp_path / "lib").symlink_to(lmplz.resolve().parent / "lib")
@@ -44,7 +44,7 @@ def test_an_installed_program_is_linked(tmp_path: Path, monkeypatch: pytest.Monk
     assert module.works(output)
 
 
-def test_an_installed_program_that_does_not_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_program_that_does_not_run_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = make_program(tmp_path / "bin" / "lmplz", "#!/bin/sh\necho cannot load libboost >&2\nexit 127\n")
     monkeypatch.setenv("PATH", str(broken.parent))
     monkeypatch.delenv("CXX", raising=False)

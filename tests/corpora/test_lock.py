@@ -1,4 +1,4 @@
-"""The lock: sorted, strict, and whole whoever writes at the same time."""
+"""The lock is sorted, checked strictly, and complete although several processes write it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_holds_what_came_first_sorted_by_archive(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_no_entry_is_lost_where_many_write(tmp_path: Path) -> None:
+def test_no_entry_is_lost_when_many_processes_write(tmp_path: Path) -> None:
     path = tmp_path / "lock.tsv"
     archives = [f"a/{number}.tgz" for number in range(100)]
     with get_context("spawn").Pool(4) as processes:

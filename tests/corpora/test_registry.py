@@ -1,4 +1,4 @@
-"""The registry: what it reads, and each way in which it can be wrong."""
+"""Reading the registry, and every mistake that it may contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenization: the words are those of sacremoses, whatever the line and however many shards."""
+"""Tokenization: the words are those of sacremoses for any line and any number of shards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nmt.corpora.tokenize import Shard, Tokenizer, tokenize_file
 from nmt.system.files import UserError, read_lines
 from tests.conftest import SmallDisk
 
-REAL = Path(__file__).parents[2] / "data" / "open" / "archives" / "en-fr"  # what the open run fetches
+REAL = Path(__file__).parents[2] / "data" / "open" / "archives" / "en-fr"  # as config/open.yaml fetches them
 
 LANGUAGES = ("en", "fr", "de")
 PLAIN = {language: MosesTokenizer(language) for language in LANGUAGES}
@@ -43,7 +43,7 @@ WORDS = TEXT.split(" ")
 
 
 def lines(number: int, seed: int = 20140901) -> list[str]:
-    """Lines of up to 40 of the words above, with all kinds of space between them or none."""
+    """Lines of up to 40 of the words above, with or without white space of all kinds between them."""
     rng = random.Random(seed)
     spaces = [" "] * 20 + ["", "", "", "  ", "\t", "\u00a0", " \x01 ", "\r"]
     made = []
@@ -109,7 +109,7 @@ def test_a_line_of_a_hundred_thousand_words_takes_linear_time() -> None:
     assert len(words) > 150_000
 
 
-def test_strings_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_may_be_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokenizing, "CACHED_STRINGS", 5)
     tokenizer = Tokenizer("fr")
     for line in lines(200):
@@ -141,7 +141,7 @@ def test_equals_sacremoses_on_a_hundred_thousand_real_lines(language: str) -> No
 
 
 @pytest.mark.parametrize("end", ["\n", "", "no newline at the end"])
-def test_shards_end_to_end_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+def test_the_shards_concatenated_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     made = [*lines(300), "", "", "long " * 5000, *lines(20, seed=2)]
     source = tmp_path / "in"
     source.write_bytes(("\n".join(made) + end).encode())
@@ -162,7 +162,7 @@ def test_a_shard_past_the_end_is_empty(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == b""
 
 
-def test_a_fault_fails_its_shard_alone_and_is_named(tmp_path: Path) -> None:
+def test_an_error_fails_only_its_shard_and_is_located(tmp_path: Path) -> None:
     source = tmp_path / "giga.fr"
     source.write_bytes(b"fine\n" * 150 + b"\xe9t\xe9\n" + b"fine\n" * 150)
     for number in (1, 3):

@@ -1,4 +1,4 @@
-"""Verifying: what was fetched is checked again against registry and lock."""
+"""Verification: fetched archives are checked against the registry and the lock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEPT = {"pinned/x": {"sha256": SHA256}, "locked/x": {}, "published/x": {"publish
 
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
-    """The command that verifies three archives: one the registry pins, one the lock, one with published facts."""
+    """The command to verify three archives: pinned by the registry, pinned by the lock, with a published hash."""
     rows = [dict(zip(COLUMNS, COLUMNS, strict=True))]
     for path, facts in KEPT.items():
         address = dict.fromkeys(("source_address", "target_address"), f"https://host/{path}")

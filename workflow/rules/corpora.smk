@@ -1,6 +1,8 @@
 # From the registry to word ids in memory-mapped arrays. Each `localrule` runs where Snakemake itself runs, also on a
 # cluster: it takes seconds, or it needs the network, which the nodes of a cluster often lack.
 
+import shlex
+
 # The files of folders are outputs, not the folders: of a touched file Snakemake compares the content, of a folder not.
 LANGUAGE_MODELS = expand(
     "<data>/language_models/{side}.{what}",
@@ -97,11 +99,11 @@ rule extract:
     resources:
         **growing(mem_mb=1000, runtime=120),
     params:
-        members=lambda wildcards: list(REGISTRY[wildcards.corpus].members),
+        members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         code=code("extract"),
     shell:
-        "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members:q}"
+        "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
         " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
 
 
