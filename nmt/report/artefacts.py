@@ -45,7 +45,7 @@ class Artefact:
         return f"{'{place}' if self.each_set else ''}{self.name}.{ending or self.shown}"
 
     def places(self, places: Iterable[str]) -> list[str]:
-        """Of the folders of the test sets ("" for the first), those in which it lies."""
+        """The folders in which it lies, of those of the test sets ("" for the first)."""
         return list(places) if self.each_set else [""]
 
     def files(self, places: Iterable[str]) -> list[str]:

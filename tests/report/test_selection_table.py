@@ -78,8 +78,8 @@ def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> Non
     manuals = ("django-docs", "python-docs", "debian-po", "libreoffice", "webwml")
     kept = shares("selection-third.csv", *manuals)
     assert (
-        "Django's documentation to {}, Python's to {}, Debian's translations to {}, LibreOffice's to {}, Debian's web "
-        "site to {}."
+        "{} of Django's documentation, {} of Python's, {} of Debian's translations, {} of LibreOffice's, and {} of "
+        "Debian's web site."
     ).format(*kept) in said
     assert f"({', '.join(shares('selection.csv', *manuals))})" in said
-    assert "keeps {} of its words".format(*shares("selection-hansard.csv", "hansard36")) in said
+    assert "keeps {} of hansard36's words".format(*shares("selection-hansard.csv", "hansard36")) in said

@@ -1,4 +1,7 @@
-"""What the house knows of this paper. Standard library only: the workflow imports it at every start."""
+"""What the workflow and the command line need of this paper.
+
+Standard library only: the workflow imports it at every start.
+"""
 
 from __future__ import annotations
 
