@@ -33,7 +33,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
         raise error
 
     monkeypatch.setattr(shortlist, "run", run)
-    return main(["shortlist", "--input", "a", "--size", "3", "--output", "b"])
+    return main(["shortlist", "--input", "a", "--settings", '{"size": 3}', "--output", "b"])
 
 
 @pytest.mark.parametrize("step", commands.names())
@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.
     output = tmp_path / "shortlist"
     # The partial file's name is taken by a link to the full device.
     (tmp_path / f".shortlist.{os.getpid()}.partial").symlink_to(full)
-    flags = ["--input", tmp_path / "text", "--size", "3", "--output", output]
+    flags = ["--input", tmp_path / "text", "--settings", '{"size": 3}', "--output", output]
     assert main(["shortlist", *map(str, flags)]) == 1
     assert "no space left" in capsys.readouterr().err
     assert not output.exists()

@@ -16,7 +16,7 @@ from tests.workflow.tree import VARIANTS, Job, Tree
 ATTENTION = {variant for variant in VARIANTS if variant.startswith("RNNsearch")}
 TABLE_2, TABLE_3 = (["table2", "sheet_table2"], ["table3", "sheet_table3"])
 TABLE_1 = ["table1", "sheet_table1", "significance", "sheet_significance"]  # and what its differences are worth
-AFTER_TRANSLATION = [*TABLE_1, *TABLE_3, "lengths", "figure2", "samples", "figure3", "index"]
+AFTER_TRANSLATION = [*TABLE_1, *TABLE_3, "bleu_by_length", "figure2", "sample_alignments", "figure3", "index"]
 
 
 def each(rules: Iterable[str], variants: Iterable[str]) -> list[Job]:
@@ -32,7 +32,7 @@ def check(plan: list[Job], *expected: Iterable[Job]) -> None:
 def trained_again(variants: Iterable[str]) -> list[Job]:
     """The trainings of `variants` and all that follows, but for what shows single variants."""
     own = each(["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"], variants)
-    return own + each([*TABLE_1, *TABLE_2, "lengths", "figure2", "index"], [""])
+    return own + each([*TABLE_1, *TABLE_2, "bleu_by_length", "figure2", "index"], [""])
 
 
 def test_nothing_is_done_twice(done: Tree) -> None:
@@ -124,7 +124,7 @@ def test_an_edit_of_a_table_reruns_that_table(done: Tree) -> None:
 @pytest.mark.parametrize(
     ("module", "trained", "follows"),
     [
-        ("additive", ATTENTION, [*TABLE_3, "samples", "figure3"]),
+        ("additive", ATTENTION, [*TABLE_3, "sample_alignments", "figure3"]),
         ("fixed", VARIANTS - ATTENTION, TABLE_3),
     ],
 )
@@ -143,7 +143,11 @@ def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
 
 def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-50: {updates: 31}}")
-    check(plan, trained_again(["RNNsearch-50", "RNNsearch-50star"]), each([*TABLE_3, "samples", "figure3"], [""]))
+    check(
+        plan,
+        trained_again(["RNNsearch-50", "RNNsearch-50star"]),
+        each([*TABLE_3, "sample_alignments", "figure3"], [""]),
+    )
 
 
 def test_another_cut_rates_nothing_again(done: Tree) -> None:

@@ -31,7 +31,11 @@ OVERLAY = f"""\
 corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
 variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
 """
-OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue"]  # as README says, where nobody keeps accounts
+OPTIONS = [
+    "--slurm-no-account",
+    "--slurm-status-command",
+    "squeue",
+]  # as docs/clusters.md says, where nobody keeps accounts
 OPTIONS += ["--slurm-init-seconds-before-status-checks", "8"]  # and every so often; 40 by default
 GROUPS = ("extract", "tokenize", "clean", "score_pairs", "encode", "phrases")  # of the profile
 ON_GPU = {"train", "nll", "translate", "translate_no_unk"}
@@ -113,7 +117,7 @@ def interrupt(run: Run, cluster: Cluster, alive: Callable[[], bool]) -> None:
     def resumed() -> int:
         """The update from which the training in the log goes on, 0 where it has begun afresh."""
         log = run.tree.folder / f"logs/train/smoke/{VARIANT}.log"
-        found = re.search(r": goes on from the checkpoint of update ([\d,]+)", log.read_text() if log.exists() else "")
+        found = re.search(r": resumes from the checkpoint of update ([\d,]+)", log.read_text() if log.exists() else "")
         return int(found[1].replace(",", "")) if found else 0
 
     def set_node(*words: str) -> None:

@@ -57,7 +57,7 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
             os.killpg(process.pid, signal.SIGKILL)
             raise
     assert process.returncode == 1
-    line = f"nmt train: stopped; data/smoke/checkpoints/{name}/latest.pt is written, the same command goes on from it"
+    line = f"nmt train: stopped; data/smoke/checkpoints/{name}/latest.pt is written, the same command resumes from it"
     assert line in said
     assert line in (done.folder / f"logs/train/smoke/{name}.log").read_text()
     assert (folder / "latest.pt").exists()
@@ -71,7 +71,7 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts = {"fetch": 8, "extract": 8, "tokenize": 48, "clean": 21, "score_pairs": 21, "train_lm": 1, "select": 1}
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
-    counts |= {"figure1": 1, "lengths": 1, "figure2": 1, "samples": 1, "figure3": 1, "index": 1}
+    counts |= {"figure1": 1, "bleu_by_length": 1, "figure2": 1, "sample_alignments": 1, "figure3": 1, "index": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
 
 
@@ -115,7 +115,7 @@ def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree)
 
 def test_another_stack_tunes_and_decodes_again(done: Tree) -> None:
     rules = {rule for rule, _ in done.plan("phrase_based: {stack: 3}")}
-    tables = {"table1", "significance", "sheet_table1", "sheet_significance", "lengths", "figure2", "index"}
+    tables = {"table1", "significance", "sheet_table1", "sheet_significance", "bleu_by_length", "figure2", "index"}
     assert rules == {"thot_tune", "thot_translate", "evaluate", *tables}
 
 

@@ -140,6 +140,25 @@ if PAPER.figure2:
             " --translations {input.translations} --labels {params.labels} --settings {params.settings:q}"
             " --output {output} 2> {log}"
 
+    rule figure2:
+        input:
+            "<results>/{place}figure2.csv",
+        output:
+            **drawn("figure2"),
+        log:
+            "logs/figure2/<experiment>/{place}figure2.log",
+        benchmark:
+            "benchmarks/figure2/<experiment>/{place}figure2.tsv"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        resources:
+            **growing(mem_mb=2000, runtime=30),
+        params:
+            code=code("bahdanau2015.figure2"),
+        shell:
+            "python -m nmt bahdanau2015.figure2 --points {input} --outputs {output} 2> {log}"
+
 
 if PAPER.figure3:
 
@@ -168,27 +187,21 @@ if PAPER.figure3:
             " --shortlists {input.shortlists} --seed {params.seed} --settings {params.settings:q}"
             " --output {output} 2> {log}"
 
-
-# A rule for each figure that is drawn from a CSV of its points.
-for figure in (name for name in ("figure2", "figure3") if name in ARTEFACTS):
-
-    rule:
-        name:
-            f"{figure}"
+    rule figure3:
         input:
-            f"<results>/{{place}}{figure}.csv",
+            "<results>/{place}figure3.csv",
         output:
-            **drawn(figure),
+            **drawn("figure3"),
         log:
-            f"logs/{figure}/<experiment>/{{place}}{figure}.log",
+            "logs/figure3/<experiment>/{place}figure3.log",
         benchmark:
-            f"benchmarks/{figure}/<experiment>/{{place}}{figure}.tsv"
+            "benchmarks/figure3/<experiment>/{place}figure3.tsv"
         localrule: True
         conda:
             "../../environment.yml"
         resources:
             **growing(mem_mb=2000, runtime=30),
         params:
-            code=code(f"bahdanau2015.{figure}"),
+            code=code("bahdanau2015.figure3"),
         shell:
-            "python -m nmt bahdanau2015.{rule} --points {input} --outputs {output} 2> {log}"
+            "python -m nmt bahdanau2015.figure3 --points {input} --outputs {output} 2> {log}"
