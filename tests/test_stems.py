@@ -85,7 +85,7 @@ STEPS_OF_WORKFLOW = [
 
 
 def named(step: str) -> str:
-    """The name of the rule that runs `step`: that of a paper's step without the paper's, whose rules have their own file."""
+    """The name of the rule that runs `step`: the rules of a paper, in a file of their own, do not repeat its name."""
     return step.rpartition(".")[2]
 
 

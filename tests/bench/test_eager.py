@@ -22,29 +22,31 @@ def models() -> tuple[Network, Eager]:
     """A model, and the baseline with the same weights."""
     model = tiny_model(embedding_bias=False, output_rank=None)
     eager = Eager(TARGET_SYMBOLS, M, N, ALIGNMENT, MAXOUT).double()
+    decoder = model.decoder
+    attention, readout, unit = decoder.attention, decoder.readout, decoder.unit
     weights = {
         # the baseline has one vocabulary size for both sides
         "source.weight": functional.pad(model.encoder.embedding.E, (0, 0, 0, TARGET_SYMBOLS - SOURCE_SYMBOLS)),
-        "target.weight": model.embedding.E,
-        "start.weight": model.W_s,
-        "start.bias": model.b_s,
-        "C.weight": torch.cat([model.C, model.C_z, model.C_r]),
-        "U_o.bias": model.readout.b_t,
-        "W_o.weight": model.readout.W_o,
-        "W_o.bias": model.readout.b_o,
-        "v_a.weight": model.context.v_a.unsqueeze(0),
-        **{f"{name}.weight": getattr(model.context, name) for name in ("W_a", "U_a")},
-        **{f"{name}.weight": getattr(model.readout, name) for name in ("U_o", "V_o", "C_o")},
+        "target.weight": decoder.embedding.E,
+        "start.weight": decoder.W_s,
+        "start.bias": decoder.b_s,
+        "C.weight": torch.cat(unit.context_matrices),
+        "U_o.bias": readout.b_t,
+        "W_o.weight": readout.W_o,
+        "W_o.bias": readout.b_o,
+        "v_a.weight": attention.v_a.unsqueeze(0),
+        **{f"{name}.weight": getattr(attention, name) for name in ("W_a", "U_a")},
+        **{f"{name}.weight": getattr(readout, name) for name in ("U_o", "V_o", "C_o")},
     }
-    for name, unit in (
-        ("unit", model.unit),
+    for name, gated in (
+        ("unit", unit),
         ("forwards", model.encoder.forwards),
         ("backwards", model.encoder.backwards),
     ):
-        weights[f"{name}.W.weight"] = torch.cat([unit.W, unit.W_z, unit.W_r])
-        weights[f"{name}.W.bias"] = torch.cat([unit.b, torch.zeros(2 * N)])
-        weights[f"{name}.U.weight"] = unit.U
-        weights[f"{name}.U_zr.weight"] = torch.cat([unit.U_z, unit.U_r])
+        weights[f"{name}.W.weight"] = torch.cat([gated.W, gated.W_z, gated.W_r])
+        weights[f"{name}.W.bias"] = torch.cat([gated.b, torch.zeros(2 * N)])
+        weights[f"{name}.U.weight"] = gated.U
+        weights[f"{name}.U_zr.weight"] = torch.cat([gated.U_z, gated.U_r])
     eager.load_state_dict(weights)
     return model, eager
 

@@ -28,9 +28,9 @@ def sources(count: int, seed: int = 0) -> list[list[int]]:
 def ending(model: Network, bias: float = 2.5) -> Network:
     """`model` with an end of sentence that is neither certain nor rare, so that hypotheses end at various steps."""
     with torch.no_grad():
-        model.readout.W_o *= 0.3
-        model.readout.W_o[EOS] = 0
-        model.readout.b_o[EOS] = bias
+        model.decoder.readout.W_o *= 0.3
+        model.decoder.readout.W_o[EOS] = 0
+        model.decoder.readout.b_o[EOS] = bias
     return model.eval()
 
 
@@ -97,7 +97,7 @@ def test_a_wide_beam_finds_the_most_probable_translation() -> None:
     """A beam as wide as the number of prefixes loses nothing: compare with all translations of up to 3 words."""
     model = ending(tiny_model())
     with torch.no_grad():  # only four words remain: EOS, UNK and two more
-        model.readout.b_o[4:] = -1e9
+        model.decoder.readout.b_o[4:] = -1e9
     source = [3, 5]
     translations = [words for length in (1, 2, 3) for words in itertools.product((1, 2, 3), repeat=length)]
     pairs = [*pad([source] * len(translations)), *pad(translations)]
@@ -115,12 +115,12 @@ def test_a_wide_beam_finds_the_most_probable_translation() -> None:
 def test_unknown_word_and_short_translations_are_forbidden_on_request() -> None:
     model = ending(tiny_model())
     with torch.no_grad():
-        model.readout.b_o[UNK] += 20
+        model.decoder.readout.b_o[UNK] += 20
     free = search(model, sources(10), BeamSettings(4))
     assert any(UNK in found[0].words for found in free)
     with torch.no_grad():
-        model.readout.b_o[UNK] -= 20
-        model.readout.b_o[EOS] += 20
+        model.decoder.readout.b_o[UNK] -= 20
+        model.decoder.readout.b_o[EOS] += 20
     for source, found in zip(
         sources(10), search(model, sources(10), BeamSettings(4, forbid_unk=True, n_best=4)), strict=True
     ):

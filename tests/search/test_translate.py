@@ -43,7 +43,7 @@ def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
     """Save a random model in which symbol `raised` is more probable than its weights make it."""
     model = tiny_model(dtype=torch.float32, **settings)
     with torch.no_grad():
-        model.readout.b_o[raised] += by
+        model.decoder.readout.b_o[raised] += by
     save_trained(folder / "model", model)
 
 
