@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 
 from nmt.__main__ import main
 from nmt.corpora.lmplz import provide, works
@@ -19,11 +20,29 @@ torch.set_num_threads(1)  # the models of the tests are too small to share among
 LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
 
 
+# `make test` gives each module to one of several processes, in this order: the longest begin first.
+LONGEST = ["test_slurm", "test_interruptions", "test_data", "test_reruns", "test_workflow", "test_report", "test_shards"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest modules first."""
+    places = {f"tests/workflow/{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.location[0], len(places)))
+
+
 @pytest.fixture(scope="session")
-def lmplz() -> Path:
+def for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of a test run share."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session")
+def lmplz(for_all: Path) -> Path:
     """KenLM's lmplz where the workflow builds it, built once a checkout."""
-    if not works(LMPLZ):
-        provide(LMPLZ)
+    with FileLock(for_all / "lmplz.lock"):
+        if not works(LMPLZ):
+            provide(LMPLZ)
     return LMPLZ
 
 

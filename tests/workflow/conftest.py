@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tests.workflow.tree import SMOKE, Tree
 
@@ -20,14 +22,30 @@ esac
 """
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _lmplz(lmplz: Path) -> None:
+    """Every tree takes lmplz over from the checkout."""
+
+
 @pytest.fixture(scope="session")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A tree in which the whole smoke experiment has been run; a test leaves it as it was."""
-    tree = Tree(tmp_path_factory.mktemp("done"))
-    words = ["--cores", "2", "--resources", "gpu=2", "network=1"]
-    run = tree.snakemake(*words, configs=SMOKE)
-    assert run.returncode == 0, run.stdout[-8000:]
-    return tree
+def finished(for_all: Path) -> Path:
+    """The folder of a tree in which the whole smoke experiment has been run; no test changes it."""
+    folder, mark = for_all / "finished", for_all / "finished.mark"
+    with FileLock(for_all / "finished.lock"):
+        if not mark.exists():
+            folder.mkdir()
+            run = Tree(folder).snakemake("--cores", "2", "--resources", "gpu=2", "network=1", configs=SMOKE)
+            assert run.returncode == 0, run.stdout[-8000:]
+            mark.touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def done(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A copy of it, for this process; a test leaves it as it was."""
+    folder = tmp_path_factory.mktemp("done") / "tree"
+    shutil.copytree(finished, folder, symlinks=True)
+    return Tree.at(folder)
 
 
 @pytest.fixture(scope="session")

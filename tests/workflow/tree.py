@@ -21,6 +21,13 @@ Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 class Tree:
     """A copy of the project in which Snakemake can be run and files can be edited."""
 
+    @classmethod
+    def at(cls, folder: Path) -> Tree:
+        """The copy that is in `folder` already."""
+        tree = cls.__new__(cls)
+        tree.folder = folder
+        return tree
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for part in ("Snakefile", "environment.yml", "config", "nmt", "profiles", "workflow"):
