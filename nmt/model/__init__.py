@@ -1,1 +1,1 @@
-"""The equations of Section 3 and Appendix A."""
+"""The equations of Section 3 and Appendix A: mathematics only, without files, options or messages."""

@@ -34,7 +34,7 @@ class Memory:
 class Carry:
     """What the decoder keeps between predicting a word and knowing which word it was: one row a hypothesis.
 
-    state   (N, state): s_{i-1}, or s_i where the printed order has it already.
+    state   (N, state): s_{i-1}, or s_i in the printed order, which has it already.
     context (N, inputs): what c_i adds to the unit's pre-activations.
     """
 

@@ -29,7 +29,7 @@ class FixedContext(Attention):
         super().__init__(architecture)
 
     def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
-        """maps c, and c again for s_0: the state after the end of sentence, (B, n).
+        """maps c, and for s_0 c itself: the state after the end of sentence, (B, n).
 
         States do not change on padding, so the last column holds it for every sentence.
         """

@@ -1,1 +1,1 @@
-"""The recurrences as fast as the mathematics allows."""
+"""The fast implementation: one loop over time, and what a unit or an attention does within it."""

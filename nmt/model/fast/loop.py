@@ -33,9 +33,9 @@ class Unit(Protocol):
     """
 
     hidden: int  # n, the leading columns of the state, which matrices are applied to and others can see
-    state: int  # columns of the state: more than n where a unit packs several vectors into it
+    state: int  # columns of the state: more than n if a unit packs several vectors into it
     inputs: int  # columns of what the inputs and the context add to the pre-activations
-    late: int  # the leading columns of these that the joined product does not add to
+    late: int  # the leading columns of these, which the joined product does not add to
 
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
         """Room for what the backward pass needs of all steps, (..., T, B, columns); `dtype` is that of products."""
@@ -54,7 +54,7 @@ class Unit(Protocol):
         """Fill `saved` and `new`, the next state (..., B, state), with its first n columns in `low_precision`, if any.
 
         state (..., B, state), inputs (..., B, inputs), product (..., B, inputs - late). present (..., B) is 1, or 0
-        where the state must stay as it is.
+        if the state must not change.
         """
 
     def grad_inputs(
@@ -160,7 +160,7 @@ def run(
     """Run a recurrence over all T steps; states have the type of `projected`.
 
     projected (..., T, B, inputs): what the inputs add to the pre-activations. initial (..., B, state). present
-    (..., T, B): 1, or 0 where the state stays as it is. Returns the states, the initial one first,
+    (..., T, B): 1, or 0 where the state does not change. Returns the states, the initial one first,
     (..., T + 1, B, state), and with an attention its first record, (T, B, ...).
     """
     attention, tensors = (None, ()) if attending is None else (attending.attention, attending.tensors)
@@ -200,19 +200,23 @@ class _Loop(torch.autograd.Function):
         exact = dtype == states.dtype
         hidden = states[..., : unit.hidden]
         low = hidden if exact else hidden.to(dtype)
+        states_at, low_at, projected_at = (tensor.unbind(TIME) for tensor in (states, low, projected))
+        present_at = [None] * T if present is None else present.unbind(TIME + 1)
+        saved_at, records_at = _steps(T, saved), _steps(T, records)
         for t in range(T):
-            product, inputs = low.select(TIME, t) @ joined.mT, projected.select(TIME, t)
+            product, inputs = low_at[t] @ joined.mT, projected_at[t]
             if attention is not None:
-                inputs = attention.attend(t, product[..., :queries], inputs, tensors, _at(t, records))
+                inputs = attention.attend(t, product[..., :queries], inputs, tensors, records_at[t])
+            copy = None if exact else low_at[t + 1]
             unit.step(
-                states.select(TIME, t),
+                states_at[t],
                 inputs,
                 product[..., queries:],
                 weights,
-                _at(t, saved),
-                None if present is None else present.select(TIME + 1, t),
-                states.select(TIME, t + 1),
-                None if exact else low.select(TIME, t + 1),
+                saved_at[t],
+                present_at[t],
+                states_at[t + 1],
+                copy,
             )
         groups = ([states], [] if exact else [low], [joined], weights, saved, tensors, records)
         ctx.unit, ctx.attention, ctx.sizes = unit, attention, [len(group) for group in groups]
@@ -240,18 +244,19 @@ class _Loop(torch.autograd.Function):
             accumulators = attention.accumulators(states, tensors)
         # The gradients of the inputs, then of the query: all but the late ones lead to the state by one product.
         grads = states.new_empty(*directions, T, B, unit.inputs + queries, dtype=joined.dtype)
-        grad_state = grad_states.select(TIME, T)
+        states_at, grads_at, arriving_at = (tensor.unbind(TIME) for tensor in (states, grads, grad_states))
+        saved_at, records_at = _steps(T, saved), _steps(T, records)
+        grad_state = arriving_at[T]
         for t in reversed(range(T)):
-            state, grad, kept = states.select(TIME, t), grads.select(TIME, t), _at(t, saved)
-            grad_inputs = grad[..., : unit.inputs]
-            through = unit.grad_inputs(state, grad_state, weights, kept, grad_inputs)
+            grad = grads_at[t]
+            grad_inputs, grad_query = grad[..., : unit.inputs], grad[..., unit.inputs :]
+            through = unit.grad_inputs(states_at[t], grad_state, weights, saved_at[t], grad_inputs)
             if attention is not None:
-                grad_query, rows = grad[..., unit.inputs :], _at(t, records)
                 attention.backward(
-                    t, grad_inputs, grad_records[0][t], asked[t], tensors, rows, accumulators, grad_query
+                    t, grad_inputs, grad_records[0][t], asked[t], tensors, records_at[t], accumulators, grad_query
                 )
             grad_product = grad[..., unit.late :] @ to_state
-            grad_state = unit.grad_state(grad_states.select(TIME, t), grad_state, through, grad_product, kept)
+            grad_state = unit.grad_state(arriving_at[t], grad_state, through, grad_product, saved_at[t])
         flat = grads.flatten(TIME, -2).mT
         grad_joined = flat[..., unit.late :, :] @ visited.flatten(TIME, -2)
         grad_recurrent, grad_query = grad_joined.split([unit.inputs - unit.late, queries], dim=-2)
@@ -265,6 +270,6 @@ class _Loop(torch.autograd.Function):
         return None, None, None, None, grad_inputs, grad_state, None, *found
 
 
-def _at(t: int, tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Step t of every tensor."""
-    return [tensor.select(TIME, t) for tensor in tensors]
+def _steps(T: int, tensors: Iterable[Tensor]) -> Sequence[tuple[Tensor, ...]]:
+    """The rows of every tensor at each of T steps."""
+    return list(zip(*(tensor.unbind(TIME) for tensor in tensors), strict=True)) or [()] * T

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def product_type(tensor: Tensor) -> torch.dtype:
-    """The type of matrix products with `tensor`: autocast's where that is on, else its own."""
+    """The type of matrix products with `tensor`: that of autocast if it is on, else its own."""
     kind = tensor.device.type
     cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
     return torch.get_autocast_dtype(kind) if cast else tensor.dtype

@@ -1,0 +1,40 @@
+"""`nmt.model` is mathematics: it imports nothing for files, options, messages or processes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import nmt.model
+
+FOLDER = Path(nmt.model.__file__).parent
+MODULES = sorted(FOLDER.rglob("*.py"))
+ALLOWED = {"abc", "collections", "contextlib", "dataclasses", "importlib", "itertools", "math", "types", "typing"}
+OURS = ("nmt.model.", "nmt.settings.variant.")
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
+def test_a_module_imports_mathematics_alone(path: Path) -> None:
+    others = {name for name in imports(path) if not name.startswith(OURS)}
+    assert {name.split(".")[0] for name in others} <= ALLOWED | {"__future__", "torch", "triton"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
+def test_a_model_depends_only_on_the_attention_that_it_uses(path: Path) -> None:
+    """Additive attention is imported by itself alone, from wherever in the package its parts lie."""
+    if path.stem != "additive":
+        assert not [name for name in imports(path) if "additive" in name.split(".")]
