@@ -28,9 +28,7 @@ def words(tmp_path: Path) -> list[str]:
     known = [*COMMON, "b", "c"]
     (tmp_path / "text").write_text(" ".join(known) + "\n")
     shortlist = str(tmp_path / "shortlist")
-    assert (
-        main([*SHORTLIST, "--input", str(tmp_path / "text"), "--output", shortlist]) == 0
-    )
+    assert main([*SHORTLIST, "--input", str(tmp_path / "text"), "--output", shortlist]) == 0
     systems = [str(tmp_path / name) for name in ("good", "bad", "good")]
     given = ["significance", "--source", str(tmp_path / "source"), "--reference", str(tmp_path / "reference")]
     given += ["--shortlists", shortlist, shortlist, "--translations", *systems, "--translations-no-unk", *systems]
@@ -73,9 +71,7 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
 def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing\n")
     shortlist = str(tmp_path / "shortlist")
-    assert (
-        main([*SHORTLIST, "--input", str(tmp_path / "text"), "--output", shortlist]) == 0
-    )
+    assert main([*SHORTLIST, "--input", str(tmp_path / "text"), "--output", shortlist]) == 0
     assert main([*words, "7"]) == 0
     assert rows(tmp_path / "out.csv")[3]["p_value"] == ""
     assert "– |" in (tmp_path / "out.md").read_text()

@@ -92,6 +92,40 @@ def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: Path,
         assert done.plan(options=options, path=str(conda / "bin")) == []
 
 
+WORDING = [
+    ("nmt/system/progress.py", " in {seconds:.1f} s", " done within {seconds:.1f} s"),
+    ("nmt/training/train.py", "the settings of the variant, by name", "what the variant sets"),
+    ("nmt/training/loop.py", "resumes from the checkpoint of update", "goes on from update"),
+    ("nmt/training/checkpoint.py", "waiting for it to end", "this one waits"),
+    ("nmt/system/files.py", "no such file", "there is no such file"),
+    ("nmt/search/translate.py", "help=", "metavar="),
+]
+
+
+def test_rewording_reruns_nothing(done: Tree) -> None:
+    """A line of progress, help texts, a log message, a warning and an error, all at once."""
+    with ExitStack() as edits:
+        for name, old, new in WORDING:
+            edits.enter_context(done.edited(name, old, new))
+        assert done.plan() == []
+
+
+def test_a_new_setting_at_its_neutral_value_reruns_nothing(done: Tree) -> None:
+    field = '    precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"\n'
+    new = field + field.replace("precision:", "averaging:").replace("float32", "none").replace("bf16", "ema")
+    with done.edited("nmt/settings/variant.py", field, new):
+        assert done.plan() == []
+        check(
+            done.plan("variants: {RNNsearch-30: {averaging: ema}}"),
+            trained_again(["RNNsearch-30"]),
+        )
+
+
+def test_a_constant_of_a_recurrence_trains_all_models_again(done: Tree) -> None:
+    with done.edited("nmt/model/fast/steps/__init__.py", ".sub_(1)", ".sub_(1.01)"):
+        assert {variant for rule, variant in done.plan() if rule == "train"} == VARIANTS
+
+
 def test_the_conda_flag_reruns_nothing(done: Tree, conda: Path) -> None:
     assert done.plan(options=("--use-conda",), path=str(conda / "bin")) == []
 
