@@ -30,7 +30,7 @@ Neural machine translation that learns to align and translate jointly.
 def main(words: list[str] | None = None, program: str = "nmt") -> int:
     """Run one step and return the exit code; `program` is how the help names this command.
 
-    0: done. 1: the user can mend it, and one line says how. 2: wrong usage. 75: stopped, and the same command resumes.
+    0: done. 1: the user can correct it, and one line says how. 2: wrong usage. 75: stopped, and the same command resumes.
     130: interrupted.
     """
     end_with_run()

@@ -21,7 +21,7 @@ def read_dictionary(path: str) -> dict[str, str]:
     for number, line in enumerate(read_lines(path), 1):
         source, _, target = line.partition("\t")
         if not (source and target) or "\t" in target:
-            raise UserError(f"{path}: line {number} is not a source word, a tab and its translation; mend the line")
+            raise UserError(f"{path}: line {number} is not a source word, a tab and its translation; correct the line")
         dictionary.setdefault(source, target)
     return dictionary
 

@@ -138,7 +138,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             raise UserError(
                 f"{path}: "
                 + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
-                + f"; set it back to resume, or delete {folder} to start afresh"
+                + f"; set it back to resume, or delete {folder} to start from the beginning"
             )
         return checkpoint
     return None
