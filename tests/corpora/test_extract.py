@@ -167,7 +167,7 @@ def test_unequal_sides(tmp_path: Path) -> None:
     refused(tmp_path, archives, said=r"c: 3 lines in .*x\.en but 2 in .*x\.fr")
 
 
-@pytest.mark.parametrize("content", [b"", gzip.compress(b""), lzma.compress(b"")])
+@pytest.mark.parametrize("content", [b"", gzip.compress(b""), lzma.compress(b"")], ids=["plain", "gzip", "xz"])
 def test_empty(tmp_path: Path, content: bytes) -> None:
     refused(tmp_path, plain(tmp_path, b"a\n", content), said=r"x\.fr: empty")
 
