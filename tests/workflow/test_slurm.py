@@ -21,22 +21,23 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.cluster import Cluster, Record, missing
-from tests.workflow.tree import SMOKE, VARIANTS, Tree
+from tests.workflow.tree import SMOKE, Tree
 
 PATIENCE = 900.0
 VARIANT = "RNNsearch-30"  # whose training is interrupted
 TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
+VARIANTS = {"RNNsearch-30", "RNNencdec-50", "RNNsearch-50"}  # of the smoke experiment; the others are left out
 OVERLAY = f"""\
 corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
-variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
+variants:
+  {VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}
+  RNNencdec-30: null
+  RNNsearch-50star: null
+paper: {{figure2: {{leave_out: []}}}}
 """
-OPTIONS = [
-    "--slurm-no-account",
-    "--slurm-status-command",
-    "squeue",
-]  # as docs/clusters.md says, where nobody keeps accounts
-OPTIONS += ["--slurm-init-seconds-before-status-checks", "8"]  # and every so often; 40 by default
+# As docs/clusters.md says for a cluster without accounting, and with status checks every 8 seconds instead of 40.
+OPTIONS = ["--slurm-no-account", "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "8"]
 GROUPS = ("extract", "tokenize", "clean", "score_pairs", "encode", "phrases")  # of the profile
 ON_GPU = {"train", "nll", "translate", "translate_no_unk"}
 
