@@ -30,8 +30,8 @@ Neural machine translation that learns to align and translate jointly.
 def main(words: list[str] | None = None, program: str = "nmt") -> int:
     """Run one step and return the exit code; `program` is how the help names this command.
 
-    0: done. 1: the user can correct it, and one line says how. 2: wrong usage. 75: stopped, and the same command resumes.
-    130: interrupted.
+    0: done. 1: a mistake that one line tells the user how to correct. 2: wrong usage. 75: stopped, and the same command
+    resumes. 130: interrupted.
     """
     end_with_run()
     words = sys.argv[1:] if words is None else words

@@ -82,7 +82,7 @@ def model_code(step):
 
 
 def growing(mem_mb, runtime):
-    """Memory in MB and time in minutes, with as much again for each further attempt at a job that failed."""
+    """Memory in MB and time in minutes: twice as much for the second attempt at a job, and so on."""
     return {
         "mem_mb": lambda wildcards, attempt: mem_mb * attempt,
         "runtime": lambda wildcards, attempt: runtime * attempt,
@@ -90,7 +90,7 @@ def growing(mem_mb, runtime):
 
 
 def untracked(value):
-    """A param that says where or how fast, not what: Snakemake compares no params that depend on the output."""
+    """A param that says where or how fast, not what. Snakemake does not compare params that depend on the output."""
     return lambda wildcards, output: value(wildcards) if callable(value) else value
 
 
@@ -121,10 +121,52 @@ def of_set(path, **names):
 
 
 def labels(systems):
-    """How tables and figures call the systems, quoted for the shell."""
+    """The labels of systems in tables and figures, quoted for the shell."""
     return shlex.join(SYSTEMS[system] for system in systems)
 
 
 def no_unk(system, of):
-    """A translation without unknown words; the phrase-based system has one translation, which copies what it does not know."""
+    """A translation without unknown words; the phrase-based system, which copies them, has one translation for both."""
     return f"<data>/translations/{system}/{of}{'' if system == PHRASE_BASED else '.no_unk'}.txt"
+
+
+def initial_model(wildcards):
+    """The model that a variant continues, and its summary, if any."""
+    before = EXPERIMENT.variants[wildcards.variant].continues
+    return [f"<data>/models/{before}/{name}" for name in ("model.safetensors", "summary.json")] if before else []
+
+
+def train_priority(wildcards):
+    """Trainings that continue each other start first, because together they take longest."""
+    continued = {variant.continues for variant in EXPERIMENT.variants.values()}
+    follows = EXPERIMENT.variants[wildcards.variant].continues is not None
+    return 3 if follows or wildcards.variant in continued else 2
+
+
+def nll_sample(wildcards):
+    """The options that draw the training pairs whose likelihood stands for the training set's."""
+    if wildcards.text == "development":
+        return ""
+    return f"--sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
+
+
+def search_options():
+    """The options that decide what is found."""
+    chosen = EXPERIMENT.translate
+    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}"
+
+
+def speed_options(wildcards):
+    """The options that say where and how fast."""
+    return f"--batch {EXPERIMENT.translate.batch} --device {EXPERIMENT.variants[wildcards.variant].run_time.device}"
+
+
+def drawn(name):
+    """The files of a figure; the report shows the SVG."""
+    files = {kind: f"<results>/{ARTEFACTS[name].path(kind)}" for kind in ("pdf", "svg", "png")}
+    return files | {"svg": report(files["svg"], **ARTEFACTS[name].in_report(PLACES))}
+
+
+def unk_forbidden(systems, of):
+    """The translations of a set with the unknown word forbidden, where they are measured."""
+    return [no_unk(system, of) for system in systems] if EXPERIMENT.evaluate.no_unk else []

@@ -1,22 +1,13 @@
 # From the registry to word ids in memory-mapped arrays. Each `localrule` runs where Snakemake itself runs, also on a
 # cluster: it takes seconds, or it needs the network, which the nodes of a cluster often lack.
 
-import shlex
-
-# The files of folders are outputs, not the folders: of a touched file Snakemake compares the content, of a folder not.
-LANGUAGE_MODELS = expand(
-    "<data>/language_models/{side}.{what}",
-    side=["source", "target"],
-    what=["words", "in-domain.arpa", "general.arpa"],
-)
-BINARIZED = [
-    "<data>/binarized/meta.json",
-    *expand(
-        "<data>/binarized/{side}.{what}",
-        side=["source", "target"],
-        what=["ids", "offsets.npy"],
-    ),
-]
+# Outputs are the files of a folder, not the folder: Snakemake compares the bytes of a file that was touched, but not those of a
+# folder.
+SIDES = ["source", "target"]
+WORDS_AND_MODELS = ["words", "in-domain.arpa", "general.arpa"]
+LANGUAGE_MODELS = expand("<data>/language_models/{side}.{what}", side=SIDES, what=WORDS_AND_MODELS)
+BINARIZED = ["<data>/binarized/meta.json"]
+BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
 GENERATED = EXPERIMENT.mirror == "generated"
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
@@ -39,9 +30,10 @@ rule mirror:
     params:
         settings=settings("generated", "pairs"),
         seed=EXPERIMENT.seed,
+        folder=MIRROR,
         code=code("mirror"),
     shell:
-        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed} --output {MIRROR} 2> {log}"
+        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed} --output {params.folder} 2> {log}"
 
 
 # Address and hash are params so that a change of them fetches again. The partial file is not an output, because
@@ -67,9 +59,12 @@ rule fetch:
     params:
         address=lambda wildcards: ARCHIVES[wildcards.archive].address,
         hash=lambda wildcards: ARCHIVES[wildcards.archive].sha256,
+        registry=untracked(EXPERIMENT.registry),
+        lock=untracked(LOCK),
+        mirror=untracked(MIRROR),
     shell:
-        "python -m nmt fetch --registry {EXPERIMENT.registry:q} --archive {wildcards.archive:q}"
-        " --lock={LOCK:q} --mirror={MIRROR:q} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt fetch --registry {params.registry:q} --archive {wildcards.archive:q}"
+        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output} 2> >(tee {log} >&2)"
 
 
 # There is no benchmark file: Snakemake would take it for an output and not verify again.
@@ -81,8 +76,12 @@ rule verify:
         "../../environment.yml"
     resources:
         **growing(mem_mb=500, runtime=60),
+    params:
+        registry=EXPERIMENT.registry,
+        lock=LOCK,
+        archives=f"{DATA}/archives",
     shell:
-        "python -m nmt verify --registry {EXPERIMENT.registry:q} --lock={LOCK:q} --archives {DATA}/archives 2> {log}"
+        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives} 2> {log}"
 
 
 rule extract:
@@ -199,7 +198,7 @@ rule train_lm:
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
     output:
-        LANGUAGE_MODELS,
+        models=LANGUAGE_MODELS,
     log:
         "logs/train_lm/<experiment>/train_lm.log",
     benchmark:
@@ -217,7 +216,7 @@ rule train_lm:
         "python -m nmt train_lm --lmplz {input.lmplz} --names {params.names} --sources {input.sources}"
         " --targets {input.targets} --cleaned {input.cleaned} --in-domain-sources {input.in_domain_sources}"
         " --in-domain-targets {input.in_domain_targets} --settings {params.settings:q} --seed {params.seed}"
-        " --output $(dirname {output[0]}) 2> {log}"
+        " --output $(dirname {output.models[0]}) 2> {log}"
 
 
 rule score_pairs:
@@ -297,7 +296,7 @@ rule binarize:
         texts=both("<data>/selected/train.{language}"),
         shortlists=both("<data>/shortlist/{language}.tsv"),
     output:
-        BINARIZED,
+        files=BINARIZED,
     log:
         "logs/binarize/<experiment>/binarize.log",
     benchmark:
@@ -311,4 +310,4 @@ rule binarize:
         code=code("binarize"),
     shell:
         "python -m nmt binarize --texts {input.texts} --shortlists {input.shortlists} --seed {params.seed}"
-        " --output $(dirname {output[0]}) 2> {log}"
+        " --output $(dirname {output.files[0]}) 2> {log}"

@@ -1,17 +1,6 @@
 # From translations to scores, and the tables and figures that every experiment has.
 
 
-def drawn(name):
-    """The files of a figure; the report shows the SVG."""
-    files = {kind: f"<results>/{ARTEFACTS[name].path(kind)}" for kind in ("pdf", "svg", "png")}
-    return files | {"svg": report(files["svg"], **ARTEFACTS[name].in_report(PLACES))}
-
-
-def unk_forbidden(systems, of):
-    """The translations of a set with the unknown word forbidden, where they are measured."""
-    return [no_unk(system, of) for system in systems] if EXPERIMENT.evaluate.no_unk else []
-
-
 rule evaluate:
     input:
         source=SOURCE,

@@ -16,10 +16,11 @@ rule moses_align:
     resources:
         **growing(mem_mb=64000, runtime=10080),
     params:
+        bin=untracked(EXPERIMENT.phrase_based.bin),
         settings=settings("phrase_based", "version"),
         code=code("moses_align"),
     shell:
-        "python -m nmt moses_align --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        "python -m nmt moses_align --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input} --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
 
@@ -39,10 +40,11 @@ rule moses_language_model:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
+        bin=untracked(EXPERIMENT.phrase_based.bin),
         settings=settings("phrase_based", "version", "order"),
         code=code("moses_language_model"),
     shell:
-        "python -m nmt moses_language_model --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        "python -m nmt moses_language_model --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input.texts} --held-out {input.held_out} --memory {resources.mem_mb}"
         " --output {output} 2> >(tee {log} >&2)"
 
@@ -64,10 +66,11 @@ rule moses_phrases:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
+        bin=untracked(EXPERIMENT.phrase_based.bin),
         settings=settings("phrase_based", "version", "order", "phrase_length"),
         code=code("moses_phrases"),
     shell:
-        "python -m nmt moses_phrases --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input.texts} --links {input.links} --language-model {input.language_model}"
         " --threads {threads} --output {output} 2> >(tee {log} >&2)"
 
@@ -89,6 +92,7 @@ rule moses_tune:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
+        bin=untracked(EXPERIMENT.phrase_based.bin),
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
         settings=settings(
             *("phrase_based", "version", "stack", "distortion_limit"),
@@ -97,7 +101,7 @@ rule moses_tune:
         seed=EXPERIMENT.seed,
         code=code("moses_tune"),
     shell:
-        "python -m nmt moses_tune --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
         " --seed {params.seed} --model {input.model} --texts {input.texts} --threads {threads} --work {params.work}"
         " --configuration {output.configuration} --output {output.summary} 2> >(tee {log} >&2)"
 
@@ -118,9 +122,10 @@ rule moses_translate:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
+        bin=untracked(EXPERIMENT.phrase_based.bin),
         settings=settings("phrase_based", "version", "stack", "distortion_limit"),
         code=code("moses_translate"),
     shell:
-        "python -m nmt moses_translate --bin {EXPERIMENT.phrase_based.bin:q} --settings {params.settings:q}"
+        "python -m nmt moses_translate --bin {params.bin:q} --settings {params.settings:q}"
         " --threads {threads} --configuration {input.configuration} --source {input.source}"
         " --output {output} 2> >(tee {log} >&2)"

@@ -1,17 +1,6 @@
 # From models to translations: beam search, with the unknown word allowed and forbidden.
 
 
-def search_options():
-    """The options that decide what is found."""
-    chosen = EXPERIMENT.translate
-    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}"
-
-
-def speed_options(wildcards):
-    """The options that say where and how fast."""
-    return f"--batch {EXPERIMENT.translate.batch} --device {EXPERIMENT.variants[wildcards.variant].run_time.device}"
-
-
 rule translate:
     input:
         model=MODEL,

@@ -1,26 +1,6 @@
 # From ids to trained models and their likelihoods.
 
 
-def initial_model(wildcards):
-    """The model that a variant goes on from, and its summary, if any."""
-    before = EXPERIMENT.variants[wildcards.variant].continues
-    return [f"<data>/models/{before}/{name}" for name in ("model.safetensors", "summary.json")] if before else []
-
-
-def train_priority(wildcards):
-    """Trainings that follow one another begin first: together they take longest."""
-    continued = {variant.continues for variant in EXPERIMENT.variants.values()}
-    follows = EXPERIMENT.variants[wildcards.variant].continues is not None
-    return 3 if follows or wildcards.variant in continued else 2
-
-
-def nll_sample(wildcards):
-    """The options that draw the training pairs whose likelihood stands for the training set's."""
-    if wildcards.text == "development":
-        return ""
-    return f"--sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
-
-
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. tee
 # ignores the signals that end a job, so that the training can say what it does about them.
 rule train:
@@ -30,8 +10,8 @@ rule train:
         shortlists=both("<data>/shortlist/{language}.tsv"),
         initial=initial_model,
     output:
-        MODEL,
-        "<data>/models/{variant}/metrics.jsonl",
+        model=MODEL,
+        metrics="<data>/models/{variant}/metrics.jsonl",
     log:
         "logs/train/<experiment>/{variant}.log",
     benchmark:
@@ -53,7 +33,7 @@ rule train:
     shell:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]})"
         " --development {input.development} --shortlists {input.shortlists} --languages {params.languages}"
-        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output $(dirname {output[0]})"
+        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output $(dirname {output.model[0]})"
         " 2> >(trap '' INT TERM; tee {log} >&2)"
 
 
