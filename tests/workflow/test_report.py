@@ -81,7 +81,7 @@ def test_the_front_page_has_the_configuration(report: Path) -> None:
     for category in ("Corpora", "Figures", "Tables", "Statistics"):
         assert category in front
     assert re.search(r'experiment\s*:\s*"smoke"', front)
-    assert re.search(r"RNNsearch-50star\s*:\s*updates", front)
+    assert re.search(r"RNNsearch-50star\s*:\s*prototype", front)
     assert re.search(r"words\s*:\s*1500", front)
 
 
