@@ -6,8 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir)))
 
-from nmt import papers
-from nmt.commands import module
+from nmt import commands, papers
 from nmt.corpora.lock import lock_path
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.corpora.registry import read_registry
@@ -67,7 +66,7 @@ def one_of(names):
 
 def code(step):
     """The digest of a step's code: a change of what it computes runs it again, a change of its wording does not."""
-    return digest([module(step)])
+    return digest([commands.module(step)])
 
 
 def model_code(step):
@@ -76,7 +75,7 @@ def model_code(step):
     def of_variant(wildcards):
         chosen = EXPERIMENT.variants[wildcards.variant].architecture.attention
         others = [module for name, (module, _) in ATTENTIONS.items() if name != chosen]
-        return digest([module(step), ATTENTIONS[chosen][0]], others)
+        return digest([commands.module(step), ATTENTIONS[chosen][0]], others)
 
     return of_variant
 
