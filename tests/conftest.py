@@ -21,7 +21,10 @@ LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
 
 
 # `make test` gives each module to one of several processes, in this order: the longest begin first.
-LONGEST = ["test_slurm", "test_interruptions", "test_data", "test_reruns", "test_workflow", "test_report"]
+LONGEST = [
+    *("test_slurm", "test_interruptions", "test_data", "test_shards", "test_experiments"),
+    *("test_reruns", "test_workflow", "test_report", "test_documents"),
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
