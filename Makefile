@@ -44,9 +44,9 @@ bench-data: .venv/made
 bench-peers: .venv/made .venv-peers/made
 	@python -m bench.peers
 
-# In more processes than two cores need, since the tests of a cluster mostly wait.
+# In more processes than two cores need, because some tests mostly wait.
 test: .venv/made
-	python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
+	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
 
 lint: .venv/made
 	ruff check .

@@ -20,7 +20,7 @@ torch.set_num_threads(1)  # the models of the tests are too small to share among
 LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
 
 
-# `make test` gives each module to one of several processes, in this order: the longest begin first.
+# `make test` gives each module to one of several processes. The longest begin first.
 LONGEST = [
     *("test_slurm", "test_interruptions", "test_data", "test_shards", "test_experiments"),
     *("test_reruns", "test_workflow", "test_report", "test_documents"),
