@@ -158,10 +158,9 @@ def _known(settings: Any, known: Iterable[str], where: str) -> Mapping[str, Any]
 def _check_variants(experiment: Experiment) -> None:
     """Labels differ; a variant that continues another has the same layers, and the chain has a beginning."""
     variants = experiment.variants
-    systems = {"Moses", "Phrase-based (Thot)"}
     if PHRASE_BASED in variants:
         raise UserError(f"config: variants.{PHRASE_BASED}: the name of the phrase-based system; choose another")
-    labels = dict.fromkeys(systems, "the phrase-based system")
+    labels = dict.fromkeys(sections.SYSTEM_LABELS.values(), "the phrase-based system")
     for variant in variants.values():
         if labels.setdefault(variant.label, variant.name) != variant.name:
             where = f"config: variants.{variant.name}.label"

@@ -100,6 +100,9 @@ class Evaluate(Section):
     train_sample: Annotated[int, integer(1)] = 10_000
 
 
+SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}
+
+
 @dataclass(frozen=True)
 class PhraseBased(Section):
     """The phrase-based system: which one, its training text, its search, and how it is tuned.
@@ -108,7 +111,7 @@ class PhraseBased(Section):
     Moses is asked for and no folder is named, there is no system to run.
     """
 
-    system: Annotated[str, choice("moses", "thot")] = "thot"
+    system: Annotated[str, choice(*SYSTEM_LABELS)] = "thot"
     bin: Annotated[str | None, optional(text())] = None
     version: Annotated[str, text(r"[^\n]*")] = ""
     pairs: Annotated[int, integer(0)] = 0
@@ -126,7 +129,7 @@ class PhraseBased(Section):
     @property
     def label(self) -> str:
         """How tables and figures call the system."""
-        return {"moses": "Moses", "thot": "Phrase-based (Thot)"}[self.system]
+        return SYSTEM_LABELS[self.system]
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ rule moses_tune:
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
-        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+        source=SOURCE,
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:

@@ -132,7 +132,7 @@ rule thot_translate:
     input:
         **THOT,
         tuning="<data>/phrase_based/tuning.json",
-        source=f"<data>/tokenized/{{set}}.{LANGUAGES[0]}",
+        source=SOURCE,
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:
