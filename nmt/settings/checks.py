@@ -120,6 +120,14 @@ def unknown(key: object, known: Iterable[str], where: str, noun: str = "setting"
     return UserError(f"{where}: unknown {noun} {key}{hint}")
 
 
+def parse_json(line: str, where: str) -> Any:
+    """The value that `line` holds in JSON; UserError where it is none."""
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise UserError(f"{where}: not JSON ({error})") from None
+
+
 def section(value: Any, where: str) -> Mapping[str, Any]:
     """`value`, which must be a mapping."""
     if not isinstance(value, Mapping):
@@ -169,11 +177,7 @@ class Section:
     @classmethod
     def from_json(cls, line: str) -> Self:
         """The section that `line` holds; a setting that is left out has its default. Raises UserError."""
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"--settings: not JSON ({error})") from None
-        return build(cls, value, "--settings")
+        return build(cls, parse_json(line, "--settings"), "--settings")
 
     def to_json(self, *keys: str) -> str:
         """The settings named `keys`, all where none is named, as one line of JSON in a fixed order."""

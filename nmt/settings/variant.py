@@ -10,8 +10,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from nmt.settings.checks import Neutral, build, choice, flag, identifier, integer, optional, positive, text
-from nmt.system.files import UserError
+from nmt.settings.checks import Neutral, build, choice, flag, identifier, integer, optional, parse_json, positive, text
 
 
 @dataclass(frozen=True)
@@ -103,11 +102,7 @@ class Variant:
     @classmethod
     def from_json(cls, line: str) -> Variant:
         """The inverse of `to_json`; a setting that is left out has its default. Raises UserError."""
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"settings: not JSON ({error})") from None
-        return cls.build(value, "settings")
+        return cls.build(parse_json(line, "settings"), "settings")
 
     def learned(self) -> dict[str, Any]:
         """The settings that decide the trained weights, but those at a neutral value.
