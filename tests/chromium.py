@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OPTIONS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-extensions"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--dump-dom"),
+]
+TRIES = 3  # on a busy machine Chromium sometimes never ends
+SECONDS = 60  # for each
 
 
 def document(page: Path, anchor: str = "", script: str = "", *, width: int = 1400) -> str:
@@ -26,16 +35,31 @@ def document(page: Path, anchor: str = "", script: str = "", *, width: int = 140
         before, end, after = page.read_text(encoding="utf-8").rpartition("</body>")
         changed.write_text(f"{before}{run}{end}{after}", encoding="utf-8")
         page = changed
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
-    options += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000"]
-    done = subprocess.run(
-        [chromium, *options, page.as_uri() + (f"#{anchor}" if anchor else "")],
-        capture_output=True,
-        check=False,
-        env=os.environ | {"HOME": str(page.parent)},
-        timeout=120,
-    )
-    said = done.stdout.decode()
-    assert done.returncode == 0, done.stderr.decode()
-    assert said, done.stderr.decode()
-    return said
+    address = page.as_uri() + (f"#{anchor}" if anchor else "")
+    for _ in range(TRIES):
+        done = _run([chromium, *OPTIONS, f"--window-size={width},1000", address])
+        if done is not None:
+            assert done.returncode == 0, done.stderr
+            assert done.stdout, done.stderr
+            return done.stdout
+    raise AssertionError(f"Chromium did not end within {SECONDS} seconds, {TRIES} times")
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """Run the command with a home of its own; None, with all its processes ended, where it takes too long."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=os.environ | {"HOME": home},
+            start_new_session=True,
+        )
+        try:
+            said, warned = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return None
+    return subprocess.CompletedProcess(command, process.returncode, said, warned)
