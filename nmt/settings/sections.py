@@ -28,9 +28,14 @@ class Languages:
 
 @dataclass(frozen=True)
 class Generated(Section):
-    """The built-in language, used where `mirror` is `generated`: how many training pairs it has."""
+    """The built-in language, used where `mirror` is `generated`: the sizes of its corpora.
+
+    `test_bin` is the number of test sentences in each of six bins of lengths.
+    """
 
     pairs: Annotated[int, integer(100)] = 120_000
+    development: Annotated[int, integer(1)] = 300
+    test_bin: Annotated[int, integer(1)] = 100
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,18 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.registry import Archive, read_registry
+from nmt.settings.sections import Generated
 from nmt.toy import mirror
 from nmt.toy.inflection import count_words
 
 REGISTRY = Path(__file__).parents[2] / "data" / "demo.tsv"
-PAIRS = 1500
+SIZES = Generated(pairs=1500)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("mirror")
-    mirror.write_mirror(output, seed=7, pairs=PAIRS)
+    mirror.write_mirror(output, seed=7, sizes=SIZES)
     return output
 
 
@@ -50,8 +51,16 @@ def sides(folder: Path, name: str) -> tuple[list[str], list[str]]:
 def test_registry_and_archives_agree(folder: Path) -> None:
     counts = {name: [len(side) for side in sides(folder, name)] for name in read_registry(REGISTRY)}
     assert all(english == french for english, french in counts.values())
-    assert sum(counts[corpus.name][0] for corpus in mirror.TRAINING) == PAIRS
+    assert sum(counts[corpus.name][0] for corpus in mirror.TRAINING) == SIZES.pairs
     assert [counts[name][0] for name in ("newstest2012", "newstest2013", "newstest2014")] == [300, 300, 600]
+
+
+def test_the_sizes_are_those_asked_for(tmp_path: Path) -> None:
+    mirror.write_mirror(tmp_path, seed=7, sizes=Generated(pairs=100, development=5, test_bin=2))
+    corpora = read_registry(REGISTRY)
+    counts = {name: len(sides(tmp_path, name)[0]) for name in corpora}
+    assert sum(counts[corpus.name] for corpus in mirror.TRAINING) == 100
+    assert [counts[name] for name in ("newstest2012", "newstest2013", "newstest2014")] == [5, 5, 12]
 
 
 def test_the_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
@@ -70,7 +79,7 @@ def test_training_lengths_vary_widely(folder: Path) -> None:
 
 
 def test_no_held_out_sentence_is_trained_on(folder: Path) -> None:
-    held_out = [line for name, *_ in mirror.HELD_OUT for line in sides(folder, name)[0]]
+    held_out = [line for name, *_ in (*mirror.HELD_OUT, mirror.TEST) for line in sides(folder, name)[0]]
     assert len(set(held_out)) == len(held_out)
     trained = {line for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]}
     assert not trained & set(held_out)
@@ -100,8 +109,8 @@ def test_a_few_percent_of_the_crawled_pairs_are_wrong() -> None:
 
 
 def test_same_seed_same_bytes(folder: Path, tmp_path: Path) -> None:
-    mirror.write_mirror(tmp_path / "again", seed=7, pairs=PAIRS)
-    mirror.write_mirror(tmp_path / "other", seed=8, pairs=PAIRS)
+    mirror.write_mirror(tmp_path / "again", seed=7, sizes=SIZES)
+    mirror.write_mirror(tmp_path / "other", seed=8, sizes=SIZES)
 
     def digests(root: Path) -> dict[str, str]:
         return {

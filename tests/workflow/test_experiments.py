@@ -13,7 +13,7 @@ experiment: mine
 languages: {source: en, target: fr}
 registry: data/demo.tsv
 mirror: generated
-generated: {pairs: 300}
+generated: {pairs: 300, development: 20, test_bin: 5}
 corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
 select: {rule: all}
 shortlist: {size: 100}

@@ -157,15 +157,18 @@ def without(figures: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in figures.items() if name not in CLOCKED}
 
 
-def check(folder: Path, finished: Path, planned: list[Blow], seed: int) -> None:
-    """Strike an experiment with each blow in turn, then let it finish; compare it with the one that nothing struck."""
+def check(folder: Path, request: pytest.FixtureRequest, planned: list[Blow], seed: int) -> None:
+    """Strike an experiment with each blow in turn, then let it finish; compare it with the one that nothing struck.
+
+    That one is asked for last, when another process may have run it.
+    """
     experiment, draw = Experiment(folder), random.Random(seed)
     landed = 0
     for blow in planned:
         print(f"{blow.number.name} to {blow.whom} after {blow.share:.0%} and {blow.seconds:.1f} s", flush=True)
         landed += experiment.strike(blow, draw)
     experiment.finish()
-    whole, broken = dict(compared(finished)), dict(compared(folder))
+    whole, broken = dict(compared(request.getfixturevalue("finished"))), dict(compared(folder))
     assert set(broken) == set(whole)
     assert [name for name in whole if whole[name] != broken[name]] == []
     print(f"{landed} of {len(planned)} landed")
@@ -180,16 +183,16 @@ def heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_struck_by_each_signal_it_ends_with_the_same_bytes(finished: Path, tmp_path: Path) -> None:
+def test_struck_by_each_signal_it_ends_with_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     kinds = [(signal.SIGKILL, "snakemake"), (signal.SIGTERM, "a job"), (signal.SIGINT, "everyone")]
-    check(tmp_path, finished, blows(5, kinds), 5)
+    check(tmp_path, request, blows(5, kinds), 5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_struck_five_times_it_ends_with_the_same_bytes(finished: Path, tmp_path: Path, seed: int) -> None:
+def test_struck_five_times_it_ends_with_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path, seed: int) -> None:
     """Twenty moments in all, every signal to everyone in turn."""
     kinds = [(number, whom) for number in SIGNALS for whom in WHOM]
     random.Random(20).shuffle(kinds)
     chosen = [kinds[(5 * seed + one) % len(kinds)] for one in range(5)]
-    check(tmp_path, finished, blows(seed, chosen), seed)
+    check(tmp_path, request, blows(seed, chosen), seed)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["tests/workflow/smoke.yaml"]
 VARIANTS = {"RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50star"}
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
+
+DRY = {"--dry-run", "-n"}
+
+# Dry runs are forks of a process that has imported Snakemake already.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["snakemake.cli"])
 
 
 class Tree:
@@ -46,16 +54,11 @@ class Tree:
 
         Standard error goes to standard output, and both to the file `said` where one is named.
         """
-        environment = os.environ | {
-            "PATH": os.pathsep.join([path, str(Path(sys.executable).parent), os.environ["PATH"]])
-        }
-        options = ["--configfile", *configs, "--"] if configs else []
-        command = [sys.executable, "-m", "snakemake", *words, *options]
         with open(said or os.devnull, "w") as file:
             return subprocess.Popen(
-                command,
+                [sys.executable, "-m", "snakemake", *arguments(words, configs)],
                 cwd=self.folder,
-                env=environment,
+                env=os.environ | variables(path),
                 text=True,
                 stdout=file if said else subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -64,6 +67,8 @@ class Tree:
 
     def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy to its end."""
+        if DRY.intersection(words):
+            return self._dry_run(arguments(words, configs), variables(path))
         with self.start(*words, configs=configs, path=path) as process:
             try:
                 said, _ = process.communicate(timeout=400)
@@ -71,6 +76,15 @@ class Tree:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
         return subprocess.CompletedProcess(process.args, process.returncode, said)
+
+    def _dry_run(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        with tempfile.NamedTemporaryFile() as said:
+            process = FORKS.Process(target=in_fork, args=(words, self.folder, environment, said.name))
+            process.start()
+            process.join(400)
+            process.kill()
+            process.join()
+            return subprocess.CompletedProcess(words, process.exitcode or 0, Path(said.name).read_text())
 
     def plan(self, *overlays: str, options: tuple[str, ...] = (), path: str = "") -> list[Job]:
         """The jobs that a dry run of the smoke experiment under further `overlays` lists."""
@@ -98,6 +112,30 @@ class Tree:
             yield
         finally:
             file.write_text(before)
+
+
+def arguments(words: Sequence[str], configs: Sequence[str]) -> list[str]:
+    """The words after `snakemake`."""
+    return [*words, *(["--configfile", *configs, "--"] if configs else [])]
+
+
+def variables(path: str) -> dict[str, str]:
+    """What Snakemake's environment has of its own: its programs, those in `path` first, and modules compiled once."""
+    programs = os.pathsep.join([path, str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {"PATH": programs, "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def in_fork(words: list[str], folder: Path, environment: dict[str, str], said: str) -> None:
+    """Be `python -m snakemake WORDS` in a folder and an environment; what it says goes to the file `said`."""
+    file = os.open(said, os.O_WRONLY)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.chdir(folder)
+    os.environ.update(environment)
+    sys.path.insert(0, str(folder))
+    from snakemake.cli import main
+
+    main(words)
 
 
 def jobs(dry_run: subprocess.CompletedProcess[str]) -> list[Job]:

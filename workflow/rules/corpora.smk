@@ -28,7 +28,7 @@ rule mirror:
     resources:
         **growing(mem_mb=1000, runtime=10),
     params:
-        settings=settings("generated", "pairs"),
+        settings=settings("generated"),
         seed=EXPERIMENT.seed,
         folder=MIRROR,
         code=code("mirror"),
