@@ -1,4 +1,5 @@
 # make demo: the whole experiment at a size for a laptop.  make test, make lint: the checks.
+# make open MIRROR=FOLDER: results/open, from the open corpora in that folder.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
 # The first of them creates the environment in .venv, with the command nmt.
 
@@ -9,7 +10,11 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
 DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
 
-.PHONY: demo test lint bench bench-data bench-peers
+OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mirror=$(MIRROR) --configfile
+STUDY = config/bahdanau2015/open
+EVALUATION = evaluation/RNNsearch-50/newstest2014.json
+
+.PHONY: demo open test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 # Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
@@ -26,6 +31,21 @@ demo: .venv/made
 
 results/demo/report.html: $(DEMO_RESULTS)
 	@$(DEMO) --report $@
+
+# The run on real text, and what its data selection is worth; two hours on two cores.
+open: .venv/made
+	@$(OPEN) config/open.yaml
+	@$(OPEN) $(STUDY)-third.yaml -- data/open-third/$(EVALUATION) data/open-third/selected/audit.csv
+	@$(OPEN) $(STUDY)-random.yaml -- data/open-random/$(EVALUATION)
+	@$(OPEN) $(STUDY)-hansard.yaml -- data/open-hansard/selected/audit.csv
+	@cp data/open-third/selected/audit.csv results/open/selection-third.csv
+	@cp data/open-hansard/selected/audit.csv results/open/selection-hansard.csv
+	@python -m nmt evidence --lmplz data/tools/lmplz --labels selected random \
+		--sources data/open-third/selected/train.en data/open-random/selected/train.en \
+		--targets data/open-third/selected/train.fr data/open-random/selected/train.fr \
+		--test data/open-third/tokenized/newstest2014.en data/open-third/tokenized/newstest2014.fr \
+		--evaluations data/open-third/$(EVALUATION) data/open-random/$(EVALUATION) \
+		--output results/open/selection-evidence.csv
 
 # Training and decoding compared with a plain version of the same model, and a profile of an update: results/bench.
 bench: .venv/made
