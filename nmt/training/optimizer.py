@@ -70,7 +70,7 @@ class Adadelta(torch.optim.Optimizer):
         self._whole.clear()
 
     def _update_whole(self, parameter: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor) -> None:
-        """Update all rows of a parameter, which have all caught up before."""
+        """Update all rows of a parameter; those that lack decay catch up first."""
         state = self.state[parameter]
         if parameter not in self._whole:
             decay = self._missed_decay(state, slice(None))
