@@ -18,6 +18,7 @@ NAME = re.compile(r"^ +name:\s+f?\"([^\"]+)\"", re.MULTILINE)
 # Rules whose name is not that of their step, and why.
 OTHER_STEP = {
     "translate_no_unk": "translate",  # the same step on other sentences, with other options
+    "extract_monolingual": "extract",  # the same step on one side
     "sheet_*": "sheet",  # a rule for each table, because a caption of Snakemake's report belongs to a rule
 }
 NO_STEP = {

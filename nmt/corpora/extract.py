@@ -1,4 +1,4 @@
-"""Extract the two sides of a corpus from their archives to line-aligned UTF-8 text.
+"""Extract the two sides of a corpus, or the only one, from their archives to line-aligned UTF-8 text.
 
 Archives are tar files (plain or compressed with gzip or xz), gzip files, xz files and plain text; the content tells
 which. The members named in the registry are streamed without unpacking anything else, and only regular files are read.
@@ -18,8 +18,8 @@ import lzma
 import re
 import tarfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -39,59 +39,49 @@ SGML_SPACE = re.compile(r"[ \t\r\n]+")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the corpus, as messages call it")
-    parser.add_argument("--archives", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
-    parser.add_argument(
-        "--members",
-        nargs=2,
-        required=True,
-        metavar=("SOURCE", "TARGET"),
-        help="files inside; '' for the archive itself",
-    )
+    parser.add_argument("--archives", type=Path, nargs="+", required=True, help="of each side, source first")
+    parser.add_argument("--members", nargs="+", required=True, help="files inside; '' for the archive itself")
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
-    parser.add_argument("--outputs", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
+    parser.add_argument("--outputs", type=Path, nargs="+", required=True, help="a file for each side, source first")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    source, target = arguments.archives
-    source_member, target_member = arguments.members
-    extract(
-        arguments.name,
-        (source, target),
-        (source_member, target_member),
-        (arguments.outputs[0], arguments.outputs[1]),
-        arguments.expected_pairs,
-    )
+    if not len(arguments.archives) == len(arguments.members) == len(arguments.outputs) <= 2:
+        raise UserError("--archives, --members, --outputs: give each of them once for each side, source first")
+    extract(arguments.name, arguments.archives, arguments.members, arguments.outputs, arguments.expected_pairs)
 
 
 def extract(
     name: str,
-    archives: tuple[Path, Path],
-    members: tuple[str, str],
-    outputs: tuple[Path, Path],
+    archives: Sequence[Path],
+    members: Sequence[str],
+    outputs: Sequence[Path],
     expected_pairs: int | None = None,
 ) -> int:
-    """Write both sides of the corpus `name`, source first, to `outputs`, and return the number of pairs.
+    """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
-    Raises UserError and writes neither side if an archive is missing, damaged or lacks the member, if a side is empty
-    or has too many lines that are not UTF-8, or if the sides have different numbers of lines.
+    Raises UserError and writes no side if an archive is missing, damaged or lacks the member, if a side is empty or has
+    too many lines that are not UTF-8, or if the sides have different numbers of lines.
     """
-    with atomic(outputs[0]) as source, atomic(outputs[1]) as target:
-        if archives[0] == archives[1]:
-            lines = _extract_from(archives[0], {members[0]: source, members[1]: target}, name)
-            counts = lines[members[0]], lines[members[1]]
-        else:
-            counts = (
-                _extract_from(archives[0], {members[0]: source}, name)[members[0]],
-                _extract_from(archives[1], {members[1]: target}, name)[members[1]],
-            )
-        if counts[0] != counts[1]:
+    places = list(zip(archives, members, strict=True))
+    counts: dict[tuple[Path, str], int] = {}
+    with ExitStack() as stack:
+        wanted: dict[Path, dict[str, Path]] = {archive: {} for archive in archives}
+        for (archive, member), output in zip(places, outputs, strict=True):
+            wanted[archive][member] = stack.enter_context(atomic(output))
+        for archive, sides in wanted.items():
+            lines = _extract_from(archive, sides, name)
+            counts |= {(archive, member): count for member, count in lines.items()}
+        first, last = places[0], places[-1]
+        if counts[first] != counts[last]:
             raise UserError(
-                f"{name}: {counts[0]} lines in {_place(archives[0], members[0])} but {counts[1]} in "
-                f"{_place(archives[1], members[1])}; the sides must be aligned line by line"
+                f"{name}: {counts[first]} lines in {_place(*first)} but {counts[last]} in {_place(*last)}; "
+                "the sides must be aligned line by line"
             )
-    if expected_pairs is not None and counts[0] != expected_pairs:
-        warn(f"{name}: {counts[0]} pairs where the registry expects {expected_pairs}")
-    return counts[0]
+    if expected_pairs is not None and counts[first] != expected_pairs:
+        noun = "pairs" if len(places) == 2 else "lines"
+        warn(f"{name}: {counts[first]} {noun} where the registry expects {expected_pairs}")
+    return counts[first]
 
 
 def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str, int]:

@@ -1,15 +1,18 @@
 """The registry of corpora: which archive holds which text, what it is for, and what it should contain.
 
-A registry is a tab-separated file with a header. Each row describes one parallel corpus:
+A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, in the target language
+alone, monolingual:
 
 - `name` and `role`;
-- `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both;
+- `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both; no
+  source address if the role is monolingual;
 - `mirrors`: further addresses of the same archive, separated by spaces and tried in order;
 - `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
 - `bytes`, `published`: the published length and hash (md5:HEX or sha256:HEX) of the archive. A file from the addresses
   must have them, a copy from the setting `mirror` need not; an entry that proves wrong may be emptied;
 - `source_member`, `target_member`: the files inside; empty if the archive is the text itself, compressed or not;
-- `pairs`, `words`: the expected numbers; `words` is the number in the paper.
+- `pairs`, `words`: the expected numbers; `pairs` are the lines of a monolingual corpus, `words` is the number in the
+  paper.
 
 The four columns from `mirrors` to `published` are empty or have an entry for each address, source first, separated by a
 comma; a single entry if the addresses are the same. Standard library only, because the workflow reads the registry
@@ -27,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 
 from nmt.system.files import UserError, read_lines
 
-Role = Literal["train", "development", "test", "in_domain"]
+Role = Literal["train", "development", "test", "in_domain", "monolingual"]
 COLUMNS = (
     "name",
     "role",
@@ -65,15 +68,15 @@ class Archive:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A parallel corpus of a registry; tuples have the source side first, then the target side.
+    """A corpus of a registry; tuples have the source side first, or, of a monolingual corpus, the target side alone.
 
     A member is "" if the archive is the text itself; unknown `pairs` and `words` are None.
     """
 
     name: str
     role: Role
-    archives: tuple[Archive, Archive]
-    members: tuple[str, str]
+    archives: tuple[Archive, ...]
+    members: tuple[str, ...]
     pairs: int | None
     words: int | None
 
@@ -157,9 +160,16 @@ def _corpus(row: dict[str, str]) -> Corpus:
     roles = get_args(Role)
     if row["role"] not in roles:
         raise UserError(f"role {row['role']!r} must be one of {', '.join(roles)}")
-    members = (_member(row["source_member"]), _member(row["target_member"]))
-    archives = _archives(row)
-    if (archives[0].path, members[0]) == (archives[1].path, members[1]):
+    sides = ["source", "target"]
+    if row["role"] == "monolingual":
+        if row["source_address"] or row["source_member"]:
+            raise UserError(
+                "a monolingual corpus has a target side alone; leave source_address and source_member empty"
+            )
+        sides = ["target"]
+    members = tuple(_member(row[f"{side}_member"]) for side in sides)
+    archives = _archives(row, sides)
+    if len({(archive.path, member) for archive, member in zip(archives, members, strict=True)}) < len(sides):
         raise UserError("source and target are the same file; give each its own address or member")
     return Corpus(
         row["name"],
@@ -171,34 +181,29 @@ def _corpus(row: dict[str, str]) -> Corpus:
     )
 
 
-def _archives(row: dict[str, str]) -> tuple[Archive, Archive]:
-    addresses = (_address(row["source_address"]), _address(row["target_address"]))
-    same = addresses[0] == addresses[1]
-    mirrors = _for_each("mirrors", row, same)
-    lengths = _for_each("bytes", row, same)
-    hashes = _for_each("sha256", row, same)
-    published = _for_each("published", row, same)
-    source, target = (
+def _archives(row: dict[str, str], sides: list[str]) -> tuple[Archive, ...]:
+    addresses = [_address(row[f"{side}_address"]) for side in sides]
+    columns = [_for_each(column, row, addresses) for column in ("mirrors", "bytes", "sha256", "published")]
+    return tuple(
         Archive(
-            addresses[side],
-            tuple(_mirror(mirror) for mirror in mirrors[side].split()),
-            _number(lengths[side], "bytes"),
-            _hash(hashes[side], SHA256, "sha256", "64"),
-            _hash(published[side], PUBLISHED, "published", "md5: and 32 or sha256: and 64"),
+            address,
+            tuple(_mirror(mirror) for mirror in mirrors.split()),
+            _number(length, "bytes"),
+            _hash(sha256, SHA256, "sha256", "64"),
+            _hash(published, PUBLISHED, "published", "md5: and 32 or sha256: and 64"),
         )
-        for side in (0, 1)
+        for address, mirrors, length, sha256, published in zip(addresses, *columns, strict=True)
     )
-    return source, target
 
 
-def _for_each(column: str, row: dict[str, str], same: bool) -> tuple[str, str]:
-    """The entries of a column for the source and the target address; `same` says that both are one address."""
-    given = row[column].split(",") if row[column] else ["", ""]
-    if len(given) == 1 and same:
-        given *= 2
-    if len(given) != 2:
+def _for_each(column: str, row: dict[str, str], addresses: list[str]) -> list[str]:
+    """The entry of a column for each of `addresses`; a single entry is that of all if they are the same."""
+    given = row[column].split(",")
+    if len(given) == 1 and (len(set(addresses)) == 1 or not given[0]):
+        given *= len(addresses)
+    if len(given) != len(addresses):
         raise UserError(f"{column} {row[column]!r}: give one for each address, separated by a comma, or none")
-    return given[0].strip(), given[1].strip()
+    return [one.strip() for one in given]
 
 
 def _address(text: str) -> str:

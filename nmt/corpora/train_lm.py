@@ -2,8 +2,9 @@
 
 The general text is a random sample of the clean pairs of all corpora, with as many source words as the in-domain text.
 As in Moore and Lewis (2010) both models of a language share one vocabulary, the words that occur at least twice in the
-in-domain text; all other words are one unknown word. The models are n-gram models with modified Kneser-Ney smoothing,
-estimated by KenLM's lmplz.
+in-domain text; all other words are one unknown word. Both know the whole vocabulary: a word that its text lacks has the
+probability that smoothing leaves for it. The models are n-gram models with modified Kneser-Ney smoothing, estimated by
+KenLM's lmplz.
 
 The output folder holds for each side the vocabulary (`source.words`, a word a line) and the two models
 (`source.in-domain.arpa`, `source.general.arpa`).
@@ -34,6 +35,7 @@ SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
 MEMORY = "1G"  # in which lmplz sorts; beyond it, lmplz uses the disk
 UNKNOWN = b"<unknown>"
+MORE_SYMBOLS = 3  # beside the words of the vocabulary: UNKNOWN, </s> and lmplz's <unk>; <s> is never predicted
 FULL_DISK = re.compile(f"{os.strerror(errno.ENOSPC)}|{os.strerror(errno.EFBIG)}", re.IGNORECASE)
 
 
@@ -52,12 +54,11 @@ def mask(line: bytes, known: frozenset[bytes]) -> tuple[bytes, int]:
     return b" ".join([word if word in known else UNKNOWN for word in words]), len(words)
 
 
-def estimate(
-    lmplz: Path, order: int, lines: Iterable[bytes], known: frozenset[bytes], arpa: Path, *options: str
-) -> None:
+def estimate(lmplz: Path, order: int, lines: Iterable[bytes], known: frozenset[bytes], arpa: Path) -> None:
     """Estimate an interpolated model with modified Kneser-Ney smoothing on `lines`, and write it to `arpa`.
 
-    `options` are passed to lmplz. Raises UserError if lmplz cannot be run or fails.
+    In every context its probabilities sum to one over `known`, UNKNOWN, </s> and <unk>; a word of `known` that `lines`
+    lack has the probability of <unk>. Raises UserError if lmplz cannot be run or fails.
     """
     with atomic(arpa) as partial:
         text = partial_name(arpa.with_suffix(".txt"))
@@ -66,7 +67,8 @@ def estimate(
                 for line in lines:
                     file.write(mask(line, known)[0] + b"\n")
             command: list[str | Path] = [lmplz, "--order", str(order), "--memory", MEMORY, "--discount_fallback"]
-            command += ["--temp_prefix", f"{arpa.parent}{os.sep}", "--text", text, "--arpa", partial, *options]
+            command += ["--vocab_pad", str(len(known) + MORE_SYMBOLS), "--temp_prefix", f"{arpa.parent}{os.sep}"]
+            command += ["--text", text, "--arpa", partial]
             try:
                 done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             except OSError as error:

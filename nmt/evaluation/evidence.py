@@ -24,7 +24,6 @@ from nmt.evaluation.sentences import paired
 from nmt.system.files import UserError, read_json
 from nmt.system.tables import Cell, number, write_csv
 
-SPECIAL_WORDS = 2  # the unknown word and the end of sentence
 COLUMNS = (
     *("text", "pairs", "source_words", "target_words", "source_vocabulary", "target_vocabulary"),
     *("source_unseen_percent", "target_unseen_percent", "source_perplexity", "target_perplexity", "bleu"),
@@ -32,10 +31,10 @@ COLUMNS = (
 
 
 def closed_model(lmplz: Path, order: int, text: Path, known: frozenset[bytes]) -> Any:
-    """A language model (kenlm.Model) of `text`; its probabilities sum to one over `known` and the unknown word."""
+    """A language model (kenlm.Model) of `text` over the vocabulary `known`, see `estimate`."""
     with tempfile.TemporaryDirectory(prefix="evidence.") as folder:
         arpa = Path(folder) / f"{text.name}.arpa"
-        estimate(lmplz, order, byte_lines(text), known, arpa, "--vocab_pad", str(len(known) + SPECIAL_WORDS))
+        estimate(lmplz, order, byte_lines(text), known, arpa)
         return load_model(arpa)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from nmt.settings import sections
 from nmt.settings.checks import build, checked, checks, identifier, integer, optional, section, text, unknown
@@ -209,14 +209,25 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"config: phrase_based.bin: no program moses in {folder}; name the folder of Moses's programs")
 
 
-def check_corpora(experiment: Experiment, known: Iterable[str]) -> None:
-    """UserError where a corpus is not in the registry, or a test set is also trained on."""
-    known, noun = list(known), f"corpus ({experiment.registry})"
+class Registered(Protocol):
+    """A corpus in the registry (`nmt.corpora.registry`)."""
+
+    @property
+    def role(self) -> str:
+        """What it is for; a monolingual one has no source side."""
+
+
+def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> None:
+    """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on."""
+    noun = f"corpus ({experiment.registry})"
     corpora = experiment.corpora
     for use, chosen in asdict(corpora).items():
+        where = f"config: corpora.{use}"
         for corpus in chosen:
             if corpus not in known:
-                raise unknown(corpus, known, f"config: corpora.{use}", noun)
+                raise unknown(corpus, known, where, noun)
+            if known[corpus].role == "monolingual":
+                raise UserError(f"{where}: {corpus} is monolingual; only phrase_based.monolingual may name it")
     evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
     for corpus in experiment.phrase_based.monolingual if experiment.phrase_based else ():
         where = "config: phrase_based.monolingual"

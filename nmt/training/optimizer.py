@@ -20,7 +20,8 @@ class Adadelta(torch.optim.Optimizer):
     E[d^2] = rho E[d^2] + (1 - rho) d^2,  w = w - learning_rate d.
 
     If the gradient of a parameter is sparse, rows without a gradient are skipped: they would not move, and the decay of
-    their averages is caught up on when they next have one. A gradient that is not finite changes nothing.
+    their averages is caught up on when they next have one, or at the first step with a dense gradient. A gradient that
+    is not finite changes nothing.
     """
 
     def __init__(
@@ -33,8 +34,9 @@ class Adadelta(torch.optim.Optimizer):
                 "square": torch.zeros_like(parameter),
                 "delta": torch.zeros_like(parameter),
                 "steps": parameter.new_zeros(()),  # PyTorch leaves a "step" on the CPU when it loads a state
-                "seen": parameter.new_zeros(len(parameter)),  # the last step at which a row had a gradient
+                "seen": parameter.new_zeros(len(parameter)),  # the last step that each row's averages include
             }
+        self._whole: set[Tensor] = set()  # the parameters whose last step was dense, so that no row has missed one
 
     def _parameters(self) -> list[nn.Parameter]:
         return self.param_groups[0]["params"]
@@ -56,31 +58,53 @@ class Adadelta(torch.optim.Optimizer):
         factor = torch.where(finite, group["clip_norm"] / norm.clamp(min=group["clip_norm"]), 0.0)
         fresh = finite.to(norm.dtype) * (1 - group["rho"])
         for parameter, gradient in zip(gradients, values, strict=True):
-            state = self.state[parameter]
-            state["steps"] += finite
             if parameter in rows:
                 self._update_rows(parameter, rows[parameter].indices()[0], gradient, factor, finite, fresh)
-                continue
-            whole = [tensor.view(-1) for tensor in (parameter, gradient, state["square"], state["delta"])]
-            size = CHUNK if parameter.device.type == "cpu" else parameter.numel()
-            for first in range(0, parameter.numel(), size):
-                weight, part, square, delta = (tensor[first : first + size] for tensor in whole)
-                self._update(weight, part, square, delta, factor, fresh)
+            else:
+                self._update_whole(parameter, gradient, factor, finite, fresh)
         return norm
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a state; its last step may have been sparse."""
+        super().load_state_dict(state_dict)
+        self._whole.clear()
+
+    def _update_whole(self, parameter: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor) -> None:
+        """Update all rows of a parameter; those that lack decay catch up first."""
+        state = self.state[parameter]
+        if parameter not in self._whole:
+            decay = self._missed_decay(state, slice(None))
+            for average in (state["square"], state["delta"]):
+                average.view(len(decay), -1).mul_(decay)
+            self._whole.add(parameter)
+        whole = [tensor.view(-1) for tensor in (parameter, gradient, state["square"], state["delta"])]
+        size = CHUNK if parameter.device.type == "cpu" else parameter.numel()
+        for first in range(0, parameter.numel(), size):
+            weight, part, square, delta = (tensor[first : first + size] for tensor in whole)
+            self._update(weight, part, square, delta, factor, fresh)
+        state["steps"] += finite
+        state["seen"].copy_(state["steps"])
 
     def _update_rows(
         self, parameter: Tensor, rows: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor
     ) -> None:
         """Update only `rows` (N,) of a parameter; its other rows have no gradient."""
         state = self.state[parameter]
-        missed = (state["steps"] - finite.to(parameter.dtype) - state["seen"][rows]).unsqueeze(-1)
-        decay = self.param_groups[0]["rho"] ** missed
+        self._whole.discard(parameter)
+        decay = self._missed_decay(state, rows)
         square, delta = state["square"][rows].mul_(decay), state["delta"][rows].mul_(decay)
         weight = parameter[rows]
         self._update(weight, gradient, square, delta, factor, fresh)
         for whole, part in ((parameter, weight), (state["square"], square), (state["delta"], delta)):
             whole[rows] = part
+        state["steps"] += finite
         state["seen"][rows] = state["steps"]
+
+    def _missed_decay(self, state: dict[str, Tensor], rows: Tensor | slice) -> Tensor:
+        """The decay (N, 1) that the averages of `rows` lack."""
+        missed = (state["steps"] - state["seen"][rows]).unsqueeze(-1)
+        decay: Tensor = self.param_groups[0]["rho"] ** missed
+        return decay
 
     def _update(
         self, weight: Tensor, gradient: Tensor, square: Tensor, delta: Tensor, factor: Tensor, fresh: Tensor

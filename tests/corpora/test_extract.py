@@ -272,6 +272,20 @@ def test_earlier_outputs_survive_a_failure(tmp_path: Path) -> None:
     assert len(list(sides(tmp_path)[0].parent.iterdir())) == 2
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bytes])
+def test_the_only_side_of_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str], pack: object) -> None:
+    assert callable(pack)
+    (tmp_path / "news.2007.fr.shuffled.gz").write_bytes(pack(FRENCH.encode()))
+    words = ["extract", "--name", "c", "--archives", str(tmp_path / "news.2007.fr.shuffled.gz"), "--members", ""]
+    words += ["--outputs", str(tmp_path / "out/c.fr"), "--expected-pairs", "5"]
+    assert main(words) == 0
+    assert list(read_lines(tmp_path / "out/c.fr")) == LINES[1]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["c.fr"]
+    assert "c: 4 lines where the registry expects 5" in capsys.readouterr().err
+    assert main([*words, "--members", "", ""]) == 1
+    assert "give each of them once for each side" in capsys.readouterr().err
+
+
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     archives = [str(path) for path in plain(tmp_path, b"a\n", b"b\nc\n")]
     outputs = [str(path) for path in sides(tmp_path)]

@@ -59,6 +59,21 @@ def test_empty_fields_and_two_addresses(tmp_path: Path) -> None:
     )
 
 
+MONOLINGUAL = TWO | {"role": "monolingual", "source_address": "", "bytes": "7", "sha256": "", "published": MD5}
+
+
+def test_a_monolingual_corpus_has_a_target_side_alone(tmp_path: Path) -> None:
+    row = MONOLINGUAL | {"target_address": "https://host/news.fr.gz", "mirrors": "https://m/a https://n/a"}
+    corpus = read_registry(written(tmp_path, row))["toy"]
+    archive = Archive("https://host/news.fr.gz", ("https://m/a", "https://n/a"), 7, "", MD5)
+    assert (corpus.role, corpus.archives, corpus.members, corpus.pairs) == ("monolingual", (archive,), ("",), 12)
+    for change in ({"source_address": "x/a.en.xz"}, {"source_member": "a.en"}):
+        with pytest.raises(UserError, match="line 2: a monolingual corpus has a target side alone"):
+            read_registry(written(tmp_path, row | change))
+    with pytest.raises(UserError, match=f"line 2: published '{MD5},': give one for each address"):
+        read_registry(written(tmp_path, row | {"published": f"{MD5},"}))
+
+
 def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) -> None:
     path = written(tmp_path, ROW, columns=COLUMNS[::-1])
     path.write_bytes(b"\xef\xbb\xbf# a comment\r\n\r\n" + path.read_bytes().replace(b"\n", b"\r\n"))
@@ -157,7 +172,12 @@ def test_the_papers_registry() -> None:
     words = {"europarl-v7": 61, "news-commentary-v9": 5.5, "un": 421, "commoncrawl": 90, "giga-fren": 780}  # millions
     assert {name: (corpus.words or 0) / 1e6 for name, corpus in training.items()} == words
     assert sum(corpus.pairs or 0 for corpus in training.values()) == 40_842_333
+    assert [name for name, corpus in paper.items() if corpus.role == "monolingual"] == [
+        f"news-crawl-{year}" for year in range(2007, 2014)
+    ]
     for corpus in paper.values():
+        if corpus.role == "monolingual":
+            continue
         assert corpus.archives[0] == corpus.archives[1]
         assert corpus.archives[0].mirrors
         assert corpus.archives[0].published
@@ -169,7 +189,10 @@ def test_the_papers_registry() -> None:
 
 def test_the_other_registries() -> None:
     paper, demonstration = read_registry(DATA / "corpora.tsv"), read_registry(DATA / "demo.tsv")
-    places = [[(c.archives[0].address, c.members) for c in corpora.values()] for corpora in (paper, demonstration)]
+    places = [
+        [(c.archives[0].address, c.members) for c in corpora.values() if c.role != "monolingual"]
+        for corpora in (paper, demonstration)
+    ]
     assert places[0] == places[1]
     open_corpora = read_registry(DATA / "open.tsv")
     assert {"train", "in_domain", "development", "test"} == {corpus.role for corpus in open_corpora.values()}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import kenlm
 import pytest
 
 from nmt.corpora.cleaned import CleanedText, read_cleaned
-from nmt.corpora.train_lm import draw, vocabulary
+from nmt.corpora.train_lm import draw, load_model, vocabulary
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Case, last_line, make_case, source_words
 
@@ -38,6 +39,29 @@ def test_both_models_of_a_side_know_the_same_words(case: Case) -> None:
             unigrams = re.findall(r"^-[\d.]+\t(\S+)(?:\t|$)", arpa.split("\\2-grams")[0], re.MULTILINE)
             assert set(unigrams) - {"<s>", "</s>", "<unk>", "<unknown>"} <= set(words)
         assert "ngram 4=" in arpa
+
+
+def test_both_models_of_a_side_are_distributions_over_one_vocabulary(case: Case) -> None:
+    """Also where the general text lacks words of the in-domain text."""
+    case.in_domain += [("the summit failed", "thee summite failede")] * 3
+    assert (case.clean(), case.train_lm()) == (0, 0)
+    for side, suffix in (("source", ""), ("target", "e")):
+        words = (case.folder / f"models/{side}.words").read_text().split("\n")[:-1]
+        general = (case.folder / f"models/{side}.general.arpa").read_text()
+        assert f"summit{suffix}" in words
+        assert f"summit{suffix}" not in general
+        contexts = [[], ["the"], ["unions", "minister"], ["summit"], ["of", "this", "act"], ["<unknown>"]]
+        for kind in ("in-domain", "general"):
+            model = load_model(case.folder / f"models/{side}.{kind}.arpa")
+            for context in contexts:
+                state, following = kenlm.State(), kenlm.State()
+                model.BeginSentenceWrite(state)
+                for word in context:
+                    model.BaseScore(state, word if word == "<unknown>" else word + suffix, following)
+                    state, following = following, state
+                symbols = [*words, "<unknown>", "</s>", "<unk>"]
+                total = sum(10 ** model.BaseScore(state, symbol, following) for symbol in symbols)
+                assert total == pytest.approx(1, abs=1e-4)
 
 
 def test_the_vocabulary_has_the_words_that_occur_twice() -> None:

@@ -49,14 +49,18 @@ def test_bleu_is_that_of_the_evaluations(tmp_path: Path, words: list[str]) -> No
     assert [row["bleu"] for row in table(tmp_path).values()] == ["12.35", ""]
 
 
-def test_the_probabilities_of_the_vocabulary_add_up_to_one(tmp_path: Path, lmplz: Path) -> None:
-    (tmp_path / "text").write_text("a b\nb a a\na x\ny b\n" * 5)
-    known = frozenset({b"a", b"b", b"c", b"d"})  # the text lacks c and d, its x and y are one unknown word
+@pytest.mark.parametrize(("lines", "lacking"), [("a b\nb a a\na x\ny b\n", ["c", "d"]), ("c b\nb a d\na x\ny b\n", [])])
+def test_the_probabilities_of_the_vocabulary_add_up_to_one(
+    tmp_path: Path, lmplz: Path, lines: str, lacking: list[str]
+) -> None:
+    (tmp_path / "text").write_text(lines * 5)
+    known = frozenset({b"a", b"b", b"c", b"d"})  # x and y are one unknown word
     model = closed_model(lmplz, 2, tmp_path / "text", known)
-    words = ["a", "b", "c", "d", "<unknown>", "</s>"]
+    words = ["a", "b", "c", "d", "<unknown>", "</s>", "<unk>"]
     probabilities = {word: 10 ** model.score(word, bos=True, eos=False) for word in words}
     assert sum(probabilities.values()) == pytest.approx(1, abs=1e-5)
-    assert probabilities["c"] == probabilities["d"] < probabilities["</s>"]
+    least = min(probabilities.values())
+    assert [word for word in words if probabilities[word] == least] == [*lacking, "<unk>"]
     (tmp_path / "test").write_text("a z\n")
     expected = 10 ** -(model.score("a <unknown>") / 3)
     assert perplexity(model, known, tmp_path / "test") == pytest.approx(expected)

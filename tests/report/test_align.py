@@ -81,6 +81,7 @@ def test_alignments_of_the_search_again(folder: Path) -> None:
     assert main(["translate", "--model", str(folder / "model"), *flags]) == 0
     assert step(folder, "--tokenized", "--table", str(folder / "table.csv")) == 0
     flags = ["--source", str(folder / "source.txt"), "--seed", "1"]
+    flags += ["--raw-source", str(folder / "source.txt"), "--set", "mine"]
     flags += ["--settings", '{"model": "any", "chosen": 3}']
     flags += ["--shortlists", str(folder / "model/source.tsv"), str(folder / "model/target.tsv")]
     points = ["--alignments", str(folder / "alignments.jsonl"), "--output", str(folder / "points.csv")]

@@ -245,6 +245,13 @@ def test_a_language_model_is_not_trained_on_unknown_corpora_or_test_sets() -> No
             check_corpora(experiment, read_registry(experiment.registry))
 
 
+@pytest.mark.parametrize("use", ["train", "development", "test", "in_domain", "held_out"])
+def test_a_monolingual_corpus_is_for_the_language_model_alone(use: str) -> None:
+    experiment = paper(f"{{corpora: {{{use}: [news-crawl-2007]}}}}")
+    with pytest.raises(UserError, match=rf"^config: corpora\.{use}: news-crawl-2007 is monolingual; only [^\n]*$"):
+        check_corpora(experiment, read_registry(experiment.registry))
+
+
 def test_the_paper_runs_its_phrase_based_system_where_moses_is_named() -> None:
     assert not paper().runs_phrase_based
     assert "phrase-based" not in paper().systems

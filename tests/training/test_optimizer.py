@@ -85,3 +85,67 @@ def test_adadelta_is_the_original_codes() -> None:
         layer.weight.grad = torch.from_numpy(gradient)
         optimizer.step()
     np.testing.assert_allclose(layer.weight.detach().numpy(), weight, rtol=1e-10)
+
+
+def reference(updates: list[list[torch.Tensor]]) -> list[np.ndarray]:
+    """The weights after Adadelta on dense float64 gradients, clipped together to norm 1; NaN skips an update."""
+    weights = [parameter.detach().numpy().copy() for parameter in parameters()]
+    squares, deltas = ([np.zeros_like(weight) for weight in weights] for _ in range(2))
+    for number in updates:
+        dense = [gradient.to_dense().numpy() for gradient in number]
+        norm = np.sqrt(sum((gradient**2).sum() for gradient in dense))
+        if not np.isfinite(norm):
+            continue
+        for weight, square, delta, raw in zip(weights, squares, deltas, dense, strict=True):
+            gradient = raw / max(1.0, norm)
+            square[:] = 0.95 * square + 0.05 * gradient**2
+            step = np.sqrt(delta + 1e-6) / np.sqrt(square + 1e-6) * gradient
+            delta[:] = 0.95 * delta + 0.05 * step**2
+            weight -= step
+    return weights
+
+
+def trained(
+    updates: list[list[torch.Tensor]], dense: set[int], loaded: set[int], dtype: torch.dtype = torch.float64
+) -> list[nn.Parameter]:
+    """The parameters after `updates`, those in `dense` without sparse gradients.
+
+    Before each update in `loaded`, the state goes to an optimizer that has made dense steps of its own.
+    """
+    weights = parameters(dtype)
+    optimizer = Adadelta(weights, 1.0, 0.95, 1e-6, clip_norm=1.0)
+    for number, update in enumerate(updates):
+        if number in loaded:
+            before, state = [weight.detach().clone() for weight in weights], copy.deepcopy(optimizer.state_dict())
+            optimizer = Adadelta(weights, 1.0, 0.95, 1e-6, clip_norm=1.0)
+            for weight in weights:
+                weight.grad = torch.ones_like(weight)
+            optimizer.step()
+            optimizer.load_state_dict(state)
+            for weight, old in zip(weights, before, strict=True):
+                weight.data.copy_(old)
+        for weight, gradient in zip(weights, update, strict=True):
+            weight.grad = (gradient.to_dense() if number in dense else gradient).to(dtype)
+        finite = optimizer.step().isfinite()
+        if number in dense and finite:
+            assert all(bool((state["seen"] == state["steps"]).all()) for state in optimizer.state.values())
+    return weights
+
+
+@pytest.mark.parametrize("loaded", [set(), {30, 60}, {20, 31, 50, 61, 75}], ids=["never", "at the switch", "between"])
+@pytest.mark.parametrize("dense", [range(30, 60), [*range(30), *range(60, 90)], range(1, 90, 2)])
+def test_sparse_and_dense_steps_may_alternate(dense: range | list[int], loaded: set[int]) -> None:
+    """A training that moves between a CPU, where gradients of embeddings are sparse, and a GPU, where they are not."""
+    updates = [gradients(number) for number in range(90)]
+    for number in (29, 30, 59):
+        updates[number][1][0, 0] = float("nan")
+    for weight, expected in zip(trained(updates, set(dense), loaded), reference(updates), strict=True):
+        np.testing.assert_allclose(weight.detach().numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dense", [set(), set(range(60))], ids=["sparse", "dense"])
+def test_loading_a_state_changes_no_bit(dense: set[int]) -> None:
+    updates = [gradients(number) for number in range(60)]
+    whole, loaded = (trained(updates, dense, at, torch.float32) for at in (set(), {1, 17, 40}))
+    for one, other in zip(whole, loaded, strict=True):
+        assert torch.equal(one, other)

@@ -23,6 +23,7 @@ from tests.workflow.tree import Tree, jobs
 
 __all__ = ["server"]  # a fixture
 
+NEWS_CRAWL = "data/wmt14/tokenized/news-crawl-2007.fr"
 PAIRS = 150
 SEGMENTS = 60
 
@@ -92,6 +93,9 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
     members = {"src.en": sgml("srcset", news["en"]), "ref.fr": sgml("refset", news["fr"])}
     members = {f"test-full/newstest2014-fren-{name}.sgm": content for name, content in members.items()}
     pack(folder / "wmt14/test-full.tgz", members)
+    crawl = folder / "wmt14/training-monolingual-news-crawl/news.2007.fr.shuffled.gz"
+    crawl.parent.mkdir()
+    crawl.write_bytes(gzip.compress(text("2007", "news", PAIRS)["fr"]))
     return folder
 
 
@@ -105,7 +109,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 @pytest.fixture(scope="module")
 def encoded(tree: Tree, mirror: Path) -> Tree:
     """The tree in which the paper's data stages have been run, with nothing set but `mirror`."""
-    run = paper(tree, "data/wmt14/binarized/meta.json", "results/selection.csv", "results/coverage.csv", mirror=mirror)
+    targets = ["data/wmt14/binarized/meta.json", "results/selection.csv", "results/coverage.csv", NEWS_CRAWL]
+    run = paper(tree, *targets, mirror=mirror)
     assert run.returncode == 0, run.stdout[-8000:]
     return tree
 
@@ -131,6 +136,13 @@ def test_every_data_stage_runs_to_the_encoded_corpora(encoded: Tree) -> None:
     assert counted >= {name for name, corpus in registry.items() if corpus.role == "train"}
 
 
+def test_a_monolingual_corpus_has_one_side(encoded: Tree) -> None:
+    assert (encoded.folder / NEWS_CRAWL).read_text().count("\n") == PAIRS
+    assert [path.name for path in (encoded.folder / "data/wmt14").glob("*/news-crawl-2007.*")] == [
+        "news-crawl-2007.fr"
+    ] * 2
+
+
 def test_what_differs_from_the_expected_is_said(encoded: Tree) -> None:
     said = (encoded.folder / "logs/extract/wmt14/un.log").read_text()
     assert f"un: {PAIRS} pairs where the registry expects 12886831" in said
@@ -140,17 +152,19 @@ def test_what_differs_from_the_expected_is_said(encoded: Tree) -> None:
 
 def test_what_was_fetched_is_recorded_and_verified(encoded: Tree) -> None:
     lock = encoded.folder / "data/corpora.lock.tsv"
-    assert list(read_lock(lock)) == sorted(read_archives(encoded.folder / "data/corpora.tsv"))
+    known = read_archives(encoded.folder / "data/corpora.tsv")
+    fetched = [path for path in known if (encoded.folder / "data/wmt14/archives" / path).exists()]
+    assert list(read_lock(lock)) == sorted(fetched)
     run = paper(encoded, "verify")
     assert run.returncode == 0, run.stdout
-    assert len(re.findall(r"^wmt1\d/.*: whole, \d+ bytes", run.stdout, re.MULTILINE)) == 8
+    assert len(re.findall(r"^wmt1\d/.*: whole, \d+ bytes", run.stdout, re.MULTILINE)) == len(fetched) == 9
     archive = encoded.folder / "data/wmt14/archives/wmt14/test-full.tgz"
     before = archive.read_bytes()
     archive.write_bytes(before[:-1] + b"?")
     run = paper(encoded, "verify")
     archive.write_bytes(before)
     assert run.returncode == 1
-    assert "1 of 8 archives are not what was fetched: wmt14/test-full.tgz; remove them" in run.stdout
+    assert "1 of 9 archives are not what was fetched: wmt14/test-full.tgz; remove them" in run.stdout
 
 
 def test_a_failed_job_leaves_what_has_arrived_to_the_next_run(server: Server, tree: Tree) -> None:

@@ -81,11 +81,17 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     (tree.folder / "moses.yaml").write_text(
         "phrase_based: {bin: tools/moses/bin}\npaper: {figure2: {phrase_based: true}}\n"
     )
-    plan = jobs(tree.snakemake("--dry-run", configs=[PAPER, "moses.yaml"]))
+    run = tree.snakemake("--dry-run", configs=[PAPER, "moses.yaml"])
+    plan = jobs(run)
     stages = ("moses_align", "moses_language_model", "moses_phrases", "moses_tune", "moses_translate")
     rules = [rule for rule, _ in plan]
     assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
     assert ("evaluate", "phrase-based") in plan
+    counts = {"fetch": 8 + 7, "extract": 8, "extract_monolingual": 7, "tokenize": 48 + 7}
+    assert {rule: rules.count(rule) for rule in counts} == counts
+    assert set(re.findall(r"news-crawl-\d+\.(?:en|fr)\b", run.stdout)) == {
+        f"news-crawl-{year}.fr" for year in range(2007, 2014)
+    }
 
 
 def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:

@@ -166,6 +166,7 @@ if PAPER.figure3:
         input:
             alignments=of_set("<data>/translations/{variant}/{set}.alignments.jsonl", variant=PAPER.figure3.model),
             source=of_set(SOURCE),
+            raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
             shortlists=both("<data>/shortlist/{language}.tsv"),
         output:
             "<results>/{place}figure3.csv",
@@ -179,13 +180,14 @@ if PAPER.figure3:
         resources:
             **growing(mem_mb=2000, runtime=30),
         params:
+            set=lambda wildcards: PLACES[wildcards.place],
             settings=PAPER.figure3.to_json(),
             seed=EXPERIMENT.seed,
             code=code("bahdanau2015.sample_alignments"),
         shell:
             "python -m nmt bahdanau2015.sample_alignments --alignments {input.alignments} --source {input.source}"
-            " --shortlists {input.shortlists} --seed {params.seed} --settings {params.settings:q}"
-            " --output {output} 2> {log}"
+            " --raw-source {input.raw_source} --set {params.set} --shortlists {input.shortlists}"
+            " --seed {params.seed} --settings {params.settings:q} --output {output} 2> {log}"
 
     rule figure3:
         input:

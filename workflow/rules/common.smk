@@ -47,6 +47,7 @@ HELD_OUT = held_out_sets(EXPERIMENT.corpora)
 MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
 PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
 CORPORA = list(PARTS)
+ONE_SIDED = [name for name in CORPORA if REGISTRY[name].role == "monolingual"]
 PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}

@@ -93,6 +93,8 @@ rule extract:
         "logs/extract/<experiment>/{corpus}.log",
     benchmark:
         "benchmarks/extract/<experiment>/{corpus}.tsv"
+    wildcard_constraints:
+        corpus=one_of(name for name in CORPORA if name not in ONE_SIDED),
     conda:
         "../../environment.yml"
     resources:
@@ -104,6 +106,33 @@ rule extract:
     shell:
         "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
         " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
+
+
+if ONE_SIDED:
+
+    # A monolingual corpus has no source side.
+    rule extract_monolingual:
+        input:
+            lambda wildcards: f"<data>/archives/{REGISTRY[wildcards.corpus].archives[0].path}",
+        output:
+            f"<data>/extracted/{{corpus}}.{LANGUAGES[1]}",
+        log:
+            "logs/extract_monolingual/<experiment>/{corpus}.log",
+        benchmark:
+            "benchmarks/extract_monolingual/<experiment>/{corpus}.tsv"
+        wildcard_constraints:
+            corpus=one_of(ONE_SIDED),
+        conda:
+            "../../environment.yml"
+        resources:
+            **growing(mem_mb=1000, runtime=120),
+        params:
+            members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
+            pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+            code=code("extract"),
+        shell:
+            "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
+            " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
 
 
 # A large training corpus consists of parts (shards) that are tokenized, cleaned and scored one by one.

@@ -1,8 +1,9 @@
 """Pick the soft-alignments of four sentences, for Figure 3.
 
-Panel (a) is a chosen sentence or, with `chosen: auto`, one drawn at random from the least monotone alignments. Panels
-(b) to (d) are drawn at random from the sentences of 10 to 20 source words without an unknown word in source or
-translation.
+Panel (a) is a chosen sentence or, with `chosen: auto`, one drawn at random from the least monotone alignments; the
+paper's own is not in its test set. Panels (b) to (d) are the paper's sentences on newstest2014, shown as they are
+translated, also with unknown words. On other sets, and in place of those that are missing or chosen for panel (a), they
+are drawn at random from the sentences of 10 to 20 source words without an unknown word in source or translation.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import numpy as np
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD, Shortlist
+from nmt.evaluation.sentences import read_parallel
+from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
 from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.system.files import UserError, read_lines, warn
 from nmt.system.tables import write_csv
 
-LETTERS = "abcd"
+FIRST, OTHERS = "a", "bcd"  # the letters of the panels
 SHORTEST, LONGEST = 10, 20  # source words of the panels (b) to (d), as in the paper
 LEAST_MONOTONE = 0.1  # panel (a) is drawn from this share of the sentences
 
@@ -41,6 +44,8 @@ class Alignment:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alignments", required=True, help="JSON lines of the step translate")
     parser.add_argument("--source", required=True, help="tokenized sentences that were translated")
+    parser.add_argument("--raw-source", required=True, help="the same sentences, not tokenized")
+    parser.add_argument("--set", required=True, help="name of the test set, such as newstest2014")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", required=True, type=int)
     Figure3.add_argument(parser)
@@ -96,40 +101,50 @@ def disorder(alignment: Alignment) -> float:
     return sum(moves) / len(moves)
 
 
-def pick(candidates: Sequence[Alignment], chosen: Alignment | None, seed: int) -> list[Alignment]:
-    """Up to four alignments: `chosen`, or one of the least monotone of `candidates`, then others of `candidates`."""
+def pick(
+    candidates: Sequence[Alignment], chosen: Alignment | None, printed: Sequence[Alignment], seed: int
+) -> dict[str, Alignment]:
+    """Up to four alignments by the letters of their panels.
+
+    (a) is `chosen`, or one of the least monotone of `candidates`; the others are `printed`, then some of `candidates`.
+    """
     generator = random.Random(seed)
-    if chosen is None and candidates:
-        least = sorted(candidates, key=lambda candidate: (-disorder(candidate), candidate.line))
+    lines = {alignment.line for alignment in printed}
+    rest = [candidate for candidate in candidates if candidate.line not in lines]
+    if chosen is None and rest:
+        least = sorted(rest, key=lambda candidate: (-disorder(candidate), candidate.line))
         chosen = generator.choice(least[: max(1, round(LEAST_MONOTONE * len(least)))])
-    if chosen is None:
-        return []
-    others = [candidate for candidate in candidates if candidate.line != chosen.line]
-    return [chosen, *generator.sample(others, min(len(LETTERS) - 1, len(others)))]
+    first = {} if chosen is None else {FIRST: chosen}
+    others, rest = ([alignment for alignment in some if alignment not in first.values()] for some in (printed, rest))
+    others += generator.sample(rest, min(len(OTHERS) - len(others), len(rest)))
+    return first | dict(zip(OTHERS, others, strict=False))
 
 
 def run(arguments: argparse.Namespace) -> None:
-    sources = list(read_lines(arguments.source))
+    sources, raw_sources = read_parallel(arguments.source, arguments.raw_source)
     source_shortlist, target_shortlist = (Shortlist.read(path) for path in arguments.shortlists)
     wanted = chosen_line(arguments.settings.chosen, len(sources))
-    chosen = None
+    lines = printed_sentences(arguments.set, "Figure 3", raw_sources)
+    kept: dict[int | None, Alignment] = {}
     candidates = []
     for alignment in read_alignments(arguments.alignments, sources):
-        if alignment.line == wanted:
-            chosen = alignment
+        if alignment.line in (wanted, *lines):
+            kept[alignment.line] = alignment
         if drawable(alignment, source_shortlist, target_shortlist):
             candidates.append(alignment)
-    if wanted is not None and chosen is None:
-        raise UserError(f"{arguments.alignments}: no alignment of line {wanted + 1}; choose another line, or auto")
-    picked = pick(candidates, chosen, arguments.seed)
-    if len(picked) < len(LETTERS):
+    for line in lines if wanted is None else [wanted, *lines]:
+        if line not in kept:
+            hint = "choose another line, or auto" if line == wanted else "translate the set again"
+            raise UserError(f"{arguments.alignments}: no alignment of line {line + 1}; {hint}")
+    picked = pick(candidates, kept.get(wanted), [kept[line] for line in lines], arguments.seed)
+    if len(picked) < 1 + len(OTHERS):
         warn(
             f"{arguments.source}: {len(candidates)} sentences of {SHORTEST} to {LONGEST} words have no unknown word; "
-            f"Figure 3 has {len(picked)} of its {len(LETTERS)} alignments"
+            f"Figure 3 has {len(picked)} of its {1 + len(OTHERS)} alignments"
         )
     panels = [
         Panel(letter, alignment.source, alignment.target, np.array(alignment.weights))
-        for letter, alignment in zip(LETTERS, picked, strict=False)
+        for letter, alignment in picked.items()
     ]
     write_csv(arguments.output, COLUMNS, csv_rows(panels))
 

@@ -43,7 +43,10 @@ class Figure2(Bins):
 
 @dataclass(frozen=True)
 class Figure3(Section):
-    """Alignments of one model; panel (a) shows line `chosen` of the test set, counted from 1, or a drawn one."""
+    """Alignments of one model; panel (a) shows line `chosen` of the test set, counted from 1, or a drawn one.
+
+    On newstest2014 the other panels show the paper's sentences.
+    """
 
     model: Annotated[str, identifier()]
     chosen: Annotated[int | str, either("auto", integer(1))] = "auto"

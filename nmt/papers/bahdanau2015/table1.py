@@ -79,10 +79,11 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
     pairs = f"{settings.pairs:,} of the selected pairs" if settings.pairs else "all selected pairs"
-    texts = ["the selected text", *settings.monolingual]
+    texts: list[str] = ["the selected text", *settings.monolingual]
+    listed = " and ".join([", ".join(texts[:-1]), texts[-1]] if texts[1:] else texts)
     return (
         f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "
-        f"language model of {escape_markdown(' and '.join(texts))}, tuned on {sentences:,} sentences of the "
+        f"language model of {escape_markdown(listed)}, tuned on {sentences:,} sentences of the "
         f"development set ({tuned}). It copies unknown words"
         + (", and has one translation for both columns." if columns > 1 else ".")
     )

@@ -7,23 +7,17 @@ sentences.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import random
 from collections.abc import Sequence
 
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
+from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
 from nmt.report.markup import escape_markdown
 from nmt.system.files import warn, write_lines
 from nmt.system.tables import write_csv
-
-# set -> the paper's sentences in the order of Appendix C: the line, counted from 1, and its `fingerprint`, which shows
-# whether the text is the paper's.
-PAPER_SENTENCES = {
-    "newstest2014": ((939, "17636a83285e"), (120, "4f7afb157175"), (2443, "f39ec7308117")),
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,23 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--output-csv", required=True)
     parser.add_argument("--output-md", required=True)
-
-
-def fingerprint(line: str) -> str:
-    """A digest of the letters of `line`, which ignores quotation marks, spaces and case."""
-    letters = "".join(character for character in line.lower() if character.isalpha())
-    return hashlib.sha256(letters.encode()).hexdigest()[:12]
-
-
-def paper_sentences(name: str, raw_sources: Sequence[str]) -> list[int]:
-    """Indices in `raw_sources` of the sentences that the paper prints; none for a set that it does not use."""
-    found = []
-    for line, digest in PAPER_SENTENCES.get(name, ()):
-        if line <= len(raw_sources) and fingerprint(raw_sources[line - 1]) == digest:
-            found.append(line - 1)
-        else:
-            warn(f"line {line} of {name} is not the paper's sentence; Table 3 leaves it out")
-    return found
 
 
 def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: int, seed: int) -> list[int]:
@@ -72,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     source, raw_source, reference, *translations = read_parallel(
         arguments.source, arguments.raw_source, arguments.reference, *(path for _, path in models)
     )
-    first = paper_sentences(arguments.set, raw_source)
+    first = printed_sentences(arguments.set, "Table 3", raw_source)
     chosen = choose(source, first, settings.minimum_words, settings.sentences, arguments.seed)
     if len(chosen) < settings.sentences:
         warn(

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
+from nmt.papers.bahdanau2015 import printed_sentences
+from nmt.papers.bahdanau2015.printed_sentences import fingerprint
 from nmt.papers.bahdanau2015.sample_alignments import Alignment, disorder, pick
 from nmt.report.panels import read_panels
 
@@ -40,20 +42,35 @@ def test_disorder() -> None:
 def test_auto_takes_the_least_monotone_first() -> None:
     straight = [alignment(line, [0, 1, 2, 3]) for line in range(9)]
     crossed = alignment(9, [2, 1, 0, 3])
-    picked = pick([*straight, crossed], None, seed=1)
-    assert picked[0].line == 9
-    assert len({found.line for found in picked}) == 4
+    picked = pick([*straight, crossed], None, [], seed=1)
+    assert picked["a"].line == 9
+    assert len({found.line for found in picked.values()}) == 4
 
 
 def test_the_chosen_is_not_drawn_again() -> None:
     candidates = [alignment(line, [0, 1]) for line in range(4)]
     for seed in range(20):
-        picked = pick(candidates, candidates[2], seed)
-        assert picked[0].line == 2
-        assert sorted(found.line for found in picked) == [0, 1, 2, 3]
+        picked = pick(candidates, candidates[2], [], seed)
+        assert picked["a"].line == 2
+        assert sorted(found.line for found in picked.values()) == [0, 1, 2, 3]
     many = [alignment(line, [0, 1]) for line in range(50)]
-    assert pick(many, many[0], 1) == pick(many, many[0], 1)
-    assert pick(many, many[0], 1) != pick(many, many[0], 2)
+    assert pick(many, many[0], [], 1) == pick(many, many[0], [], 1)
+    assert pick(many, many[0], [], 1) != pick(many, many[0], [], 2)
+
+
+def test_the_papers_sentences_have_their_panels() -> None:
+    candidates = [alignment(line, [0, 1]) for line in range(6)]
+    printed = [alignment(9, [1, 0]), candidates[4], alignment(8, [0, 1])]
+    lines = [found.line for found in pick(candidates, None, printed, seed=1).values()]
+    assert lines[0] in (0, 1, 2, 3, 5)
+    assert lines[1:] == [9, 4, 8]
+    assert list(pick([], None, printed, seed=1)) == ["b", "c", "d"]
+    chosen = pick(candidates, candidates[4], printed, seed=1)
+    assert [chosen[letter].line for letter in "abc"] == [4, 9, 8]
+    assert chosen["d"].line in (0, 1, 2, 3, 5)
+    two = pick(candidates, None, printed[:2], seed=1)
+    assert [two[letter].line for letter in "bc"] == [9, 4]
+    assert len({found.line for found in two.values()}) == 4
 
 
 @pytest.fixture
@@ -80,6 +97,7 @@ def arguments(tmp_path: Path) -> list[str]:
             "--source",
             str(tmp_path / "source"),
         ),
+        *("--raw-source", str(tmp_path / "source"), "--set", "my_set"),
         *("--shortlists", str(tmp_path / "shortlist"), str(tmp_path / "shortlist"), "--seed", "1"),
         *("--output", str(tmp_path / "points.csv"), "--settings", '{"model": "any", "chosen": "auto"}'),
     ]
@@ -117,6 +135,40 @@ def test_any_line_may_be_chosen(arguments: list[str], tmp_path: Path) -> None:
     assert ",".join(rows[0]) + "\n" == HEADER
     assert rows[1] == ["a", "0", "0", "a", "a", "1.000000"]
     assert rows[22] == ["a", "0", "21", "a", "<eos>", "0.000000"]
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The paper prints lines 4, which is too long, 6, whose translation holds UNK, and 2."""
+    lines = (tmp_path / "source").read_text(encoding="utf-8").split("\n")
+    sentences = tuple((line, fingerprint(lines[line - 1])) for line in (4, 6, 2))
+    monkeypatch.setattr(printed_sentences, "PRINTED", {"my_set": {"Figure 3": sentences}})
+
+
+def test_the_papers_sentences_are_shown_as_they_are(arguments: list[str], tmp_path: Path, printed: None) -> None:
+    assert main(arguments) == 0
+    assert shapes(tmp_path / "points.csv") == {"a": (21, 21), "b": (22, 22), "c": (11, 11), "d": (11, 11)}
+    targets = {panel.letter: panel.target for panel in read_panels(str(tmp_path / "points.csv"))}
+    assert "UNK" in targets["c"]
+
+
+def test_a_set_with_other_text_has_drawn_panels(
+    arguments: list[str], tmp_path: Path, printed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "raw").write_text("other\n" * 6, encoding="utf-8")
+    arguments[arguments.index("--raw-source") + 1] = str(tmp_path / "raw")
+    assert main(arguments) == 0
+    assert sorted(shapes(tmp_path / "points.csv")) == ["a", "b"]
+    assert "line 4 of my_set is not the paper's sentence; Figure 3 leaves it out" in capsys.readouterr().err
+
+
+def test_a_sentence_of_the_paper_without_alignment(
+    arguments: list[str], tmp_path: Path, printed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, [])
+    assert main(arguments) == 1
+    assert "no alignment of line 4; translate the set again" in capsys.readouterr().err
+    assert not (tmp_path / "points.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import table3
-from nmt.papers.bahdanau2015.table3 import choose, fingerprint, paper_sentences
+from nmt.papers.bahdanau2015.table3 import choose
 
 LONG = "w " * 29 + "w{}"
 TEXTS = [LONG.format(0), "short", LONG.format(2), LONG.format(3) + " | *", "w " * 28 + "w"]
@@ -31,20 +30,6 @@ def test_the_draw_depends_on_the_seed_alone() -> None:
 def test_the_papers_sentences_come_first_and_once() -> None:
     assert choose(TEXTS, [2, 1], 30, 4, seed=1)[:2] == [2, 1]
     assert sorted(choose(TEXTS, [2, 1], 30, 9, seed=1)) == [0, 1, 2, 3]
-
-
-def test_paper_sentences_are_known_by_line_and_letters(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(table3, "PAPER_SENTENCES", {"set": ((2, fingerprint('He said "No"')), (9, "0"))})
-    assert paper_sentences("set", ["x", "He said “no”."]) == [1]
-    assert "line 9 of set" in capsys.readouterr().err
-    assert paper_sentences("other", ["x", "He said “no”."]) == []
-    assert paper_sentences("set", ["x", "y"]) == []
-
-
-def test_the_lines_of_the_paper() -> None:
-    assert [line for line, _ in table3.PAPER_SENTENCES["newstest2014"]] == [939, 120, 2443]
 
 
 def settings(**changed: int) -> str:
