@@ -4,7 +4,9 @@ Archives are tar files (plain or compressed with gzip or xz), gzip files, xz fil
 which. The members named in the registry are streamed without unpacking anything else, and only regular files are read.
 Of an SGML member the text of its segments is extracted. Lines are split at newlines only; a carriage return before a
 newline and a byte order mark are removed, a NUL becomes a space, and other control and separator characters stay in
-their line. A few lines that are not UTF-8 are repaired; a side in Latin-1 is refused.
+their line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose
+lines end in carriage returns. No line may be longer than `LONGEST`, and no archive may expand to more than `EXPANSION`
+times its length and `SPARE`, so that a damaged or malicious archive does not fill memory and disk.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import gzip
 import html
 import io
 import lzma
+import os
 import re
 import tarfile
 import zlib
@@ -30,7 +33,14 @@ BLOCK = 1 << 20
 LINES_PER_UPDATE = 10_000  # of the progress
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8
+LONGEST = 1 << 24  # bytes of a line
+EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
 STRAY = 10  # lines that are not UTF-8; fewer do not show in which encoding the file is
+# What reading a damaged archive raises. The second line is what tarfile raises at headers that it does not expect.
+DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError),
+    *(ValueError, OverflowError, RecursionError),
+)
 SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 SEGMENT_START = re.compile(r"<seg\b", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
@@ -61,7 +71,7 @@ def extract(
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
     Raises UserError and writes no side if an archive is missing, damaged or lacks the member, if a side is empty or has
-    too many lines that are not UTF-8, or if the sides have different numbers of lines.
+    too many lines that are not UTF-8 or one that is too long, or if the sides have different numbers of lines.
     """
     places = list(zip(archives, members, strict=True))
     counts: dict[tuple[Path, str], int] = {}
@@ -104,7 +114,7 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
                     raise UserError(f"{archive}: {member} is not a regular file; correct the member in the registry")
                 place = f"{name}: {_place(archive, member)}"
                 with content:
-                    found[member] = _write(_decompressed(content), wanted[member], member, place)
+                    found[member] = _write(_decompressed(content, archive), wanted[member], member, place)
                 if len(found) == len(wanted):
                     return found
     missing = next(member for member in wanted if member not in found)
@@ -118,23 +128,43 @@ def _readable(archive: Path) -> Iterator[io.BufferedReader]:
     """Yield the decompressed content of a file. Raises UserError if reading it shows that it is damaged."""
     try:
         with open(archive, "rb") as file:
-            yield _decompressed(file)
+            yield _decompressed(file, archive)
     except (FileNotFoundError, IsADirectoryError) as error:
         if error.filename != str(archive):
             raise
         raise UserError(f"{archive}: {error.strerror}; fetch it first") from None
     except tarfile.ReadError as error:
         raise UserError(f"{archive}: not a whole tar archive ({error}); remove it and fetch it again") from None
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError) as error:
+    except DAMAGED as error:
         raise UserError(f"{archive}: truncated or damaged ({error}); remove it and fetch it again") from None
 
 
-def _decompressed(file: io.BufferedReader) -> io.BufferedReader:
+class _Bounded(io.RawIOBase):
+    """The content that `file` decompresses from `archive`. Raises UserError if there is far more of it than of text."""
+
+    def __init__(self, file: gzip.GzipFile | lzma.LZMAFile, archive: Path) -> None:
+        self._file, self._archive = file, archive
+        self._left = EXPANSION * os.path.getsize(archive) + SPARE
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count = self._file.readinto(buffer)
+        self._left -= count
+        if self._left < 0:
+            raise UserError(
+                f"{self._archive}: expands to more than {EXPANSION} times its length, as no text does; fetch another"
+            )
+        return count
+
+
+def _decompressed(file: io.BufferedReader, archive: Path) -> io.BufferedReader:
     start = file.peek(len(XZ))
     if start.startswith(GZIP):
-        return io.BufferedReader(gzip.GzipFile(fileobj=file), BLOCK)
+        return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=file), archive), BLOCK)
     if start.startswith(XZ):
-        return io.BufferedReader(lzma.LZMAFile(file), BLOCK)
+        return io.BufferedReader(_Bounded(lzma.LZMAFile(file), archive), BLOCK)
     return file
 
 
@@ -160,13 +190,18 @@ def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> in
 
 def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
     """Yield the lines as text. Bytes that are not UTF-8 become U+FFFD if they are rare; else UserError is raised."""
-    invalid = first = beyond_ascii = number = 0
-    for number, raw in enumerate(stream, 1):
+    invalid = first = beyond_ascii = number = nul_at_end = 0
+    raw = b""
+    for number, raw in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
+        if len(raw) > LONGEST:
+            raise UserError(f"{place}: line {number} is longer than {LONGEST} bytes, no sentence; correct the file")
         if number == 1:
             if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise UserError(f"{place}: line 1 is UTF-16; convert the file to UTF-8")
             raw = raw.removeprefix(codecs.BOM_UTF8)
-        raw = raw.removesuffix(b"\n").rstrip(b"\r").replace(b"\0", b" ")
+        raw = raw.removesuffix(b"\n").rstrip(b"\r")
+        nul_at_end += raw[:1] == b"\0" or raw[-1:] == b"\0"
+        raw = raw.replace(b"\0", b" ")
         try:
             line = raw.decode("utf-8")
         except UnicodeDecodeError:
@@ -176,6 +211,11 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
         else:
             beyond_ascii += len(line) != len(raw)
             yield line
+    # In UTF-16 one of the bytes beside a newline's own is its other half, a NUL.
+    if number and 2 * nul_at_end >= number:
+        raise UserError(f"{place}: {nul_at_end} of {number} lines are UTF-16; convert the file to UTF-8")
+    if number == 1 and b"\r" in raw:
+        raise UserError(f"{place}: lines end in carriage returns; convert the file, so that they end in newlines")
     # Damage is rare among lines with accents; if most of those lines are not UTF-8, the file has another encoding.
     latin = invalid > beyond_ascii
     if invalid > INVALID_ALLOWED * number or (latin and invalid >= STRAY):

@@ -19,10 +19,20 @@ DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or
 class UserError(Exception):
     """A mistake that the user can correct: one line that names the file or setting and says what to do."""
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with escapes for what a terminal would obey, not show: it may quote a file or a server."""
+    return "".join(
+        one if one.isprintable() else " " if one.isspace() else one.encode("unicode_escape").decode() for one in text
+    )
+
 
 def warn(message: str) -> None:
     """Print a warning to standard error."""
-    print(f"nmt: warning: {message}", file=sys.stderr, flush=True)
+    print(f"nmt: warning: {printable(message)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -89,13 +99,23 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
 def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int = 1) -> Iterator[str]:
     """Decode lines of UTF-8, split at newlines only; U+2028, U+0085 and form feeds stay in their line.
 
-    Raises UserError, with `name` and the number of the line (counted from `first`), if a line is not UTF-8.
+    A carriage return before a newline and a byte order mark at the start of the file are removed. Raises UserError,
+    with `name` and the number of the line (counted from `first`), if a line is not UTF-8, and at the end if the lines
+    are in UTF-16 or end in carriage returns alone.
     """
-    for number, line in enumerate(file, first):
+    number, nul_at_end, line = first - 1, 0, ""
+    for number, raw in enumerate(file, first):
         try:
-            yield line.decode("utf-8").removesuffix("\n")
+            line = raw.decode("utf-8").removesuffix("\n").rstrip("\r")
         except UnicodeDecodeError as error:
             raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
+        nul_at_end += line[:1] == "\0" or line[-1:] == "\0"
+        yield line.removeprefix("\ufeff") if number == 1 else line
+    # In UTF-16 one of the bytes beside a newline's own is its other half, a NUL, also at the end of the file.
+    if 2 * nul_at_end > number - first + (line != "\0"):
+        raise UserError(f"{name}: {nul_at_end} lines are UTF-16; convert the file to UTF-8")
+    if number == 1 and "\r" in line:
+        raise UserError(f"{name}: lines end in carriage returns; convert the file, so that they end in newlines")
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:

@@ -6,11 +6,13 @@ import gzip
 import io
 import lzma
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nmt.__main__ import main
+from nmt.corpora import extract as extracting
 from nmt.corpora.extract import extract
 from nmt.system.files import UserError, read_lines
 from tests.conftest import SmallDisk
@@ -154,6 +156,56 @@ def test_a_side_in_latin_1_with_few_accents_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, plain(tmp_path, b"".join(rare), b"x\n" * 20_000), said=r"x\.en: line 1000 is Latin-1")
     mixed = [line if number % 100 else "café\n".encode() for number, line in enumerate(rare)]
     assert extracted(tmp_path, plain(tmp_path, b"".join(mixed), b"x\n" * 20_000))[0][999] == "caf\ufffd"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", [ENGLISH, FRENCH, "Привет .\nОчень длинная дорога .\n", "a\r\nb\r\n", "a", "a\nb"])
+def test_utf_16_without_a_mark_is_refused(tmp_path: Path, encoding: str, text: str) -> None:
+    refused(tmp_path, plain(tmp_path, text.encode(encoding), b"x\n"), said=r"x\.en: \d of \d lines are UTF-16; convert")
+
+
+@pytest.mark.parametrize("end", [b"", b"\r", b"\n", b"\r\n"])
+def test_carriage_returns_alone_are_refused(tmp_path: Path, end: bytes) -> None:
+    refused(tmp_path, plain(tmp_path, b"a\rb\rc" + end, b"x\n"), said=r"x\.en: lines end in carriage returns")
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sparse file in a tar archive holds gigabytes of zeros in a few bytes."""
+    monkeypatch.setattr(extracting, "LONGEST", 1000)
+    archives = plain(tmp_path, b"a\nb\n" + b"a" * 1001, b"x\n" * 3)
+    refused(tmp_path, archives, said=r"x\.en: line 3 is longer than 1000 bytes")
+    with tarfile.open(tmp_path / "s.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("a.en")
+        entry.pax_headers = {"GNU.sparse.size": str(1 << 40), "GNU.sparse.offset": "0", "GNU.sparse.numbytes": "0"}
+        archive.addfile(entry)
+    refused(tmp_path, (tmp_path / "s.tar",) * 2, ("a.en", "a.fr"), said=r"s\.tar:a\.en: line 1 is longer")
+    assert extracted(tmp_path, plain(tmp_path, b"a" * 999 + b"\nb\n", b"c\nd\n"))[0] == ["a" * 999, "b"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("place", ["alone", "member", "passed", "nested"])
+def test_an_archive_that_expands_without_measure_is_refused(
+    tmp_path: Path, pack: Callable[[bytes], bytes], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extracting, "SPARE", 100_000)
+    bomb, members = b"a\n" * 2_000_000, ("", "")
+    (tmp_path / "bomb").write_bytes(pack(bomb))
+    if place != "alone":
+        members = ("a.en", "a.fr")
+        inside = pack(bomb) if place == "nested" else bomb
+        tar(tmp_path / "bomb.tar", {"z" if place == "passed" else "a.en": inside, "a.fr": b"a\n"}, "w")
+        packed = (tmp_path / "bomb.tar").read_bytes()
+        (tmp_path / "bomb").write_bytes(packed if place == "nested" else pack(packed))
+    refused(tmp_path, (tmp_path / "bomb",) * 2, members, said="bomb: expands to more than 100 times its length")
+
+
+@pytest.mark.parametrize("headers", [{"GNU.sparse.map": "x"}, {"GNU.sparse.size": "x"}, {"size": "-1"}])
+def test_headers_that_tarfile_does_not_expect(tmp_path: Path, headers: dict[str, str]) -> None:
+    with tarfile.open(tmp_path / "t.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("a.en")
+        entry.pax_headers = headers
+        archive.addfile(entry)
+    refused(tmp_path, (tmp_path / "t.tar",) * 2, ("a.en", "a.fr"), said=r"t\.tar")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])

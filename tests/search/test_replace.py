@@ -28,6 +28,11 @@ def test_the_first_line_of_a_source_word_counts(tmp_path: Path) -> None:
     assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d e\u2028f"}
 
 
+def test_a_dictionary_of_another_system_has_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "words").write_bytes("\ufeffa\tb\r\nc\td\r\n".encode())
+    assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d"}
+
+
 @pytest.mark.parametrize("line", ["a b", "a\t", "\tb", "a\tb\tc", ""])
 def test_a_line_that_is_not_a_pair_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "words").write_text(f"a\tb\n{line}\n", encoding="utf-8")

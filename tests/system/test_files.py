@@ -63,6 +63,40 @@ def test_lines_end_at_newlines_only(tmp_path: Path) -> None:
     assert list(read_lines(tmp_path / "text")) == ["a", "last without newline"]
 
 
+@pytest.mark.parametrize(
+    "content", [b"a b\r\nc\r\n", b"a b\r\nc", b"\xef\xbb\xbfa b\nc\n", b"\xef\xbb\xbfa b\r\nc\r\n"]
+)
+def test_ends_of_lines_and_a_mark_of_another_system_are_no_text(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "text").write_bytes(content)
+    assert list(read_lines(tmp_path / "text")) == ["a b", "c"]
+
+
+@pytest.mark.parametrize("end", [b"", b"\r", b"\n"])
+def test_carriage_returns_alone_are_refused(tmp_path: Path, end: bytes) -> None:
+    (tmp_path / "text").write_bytes(b"a\rb" + end)
+    with pytest.raises(UserError, match="text: lines end in carriage returns; convert the file"):
+        list(read_lines(tmp_path / "text"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-16"])
+@pytest.mark.parametrize("text", ["a", "a\n", "a b\r\nc\r\n", "é\n", "Привет\n", "Привет мир\nкак\nдела"])
+def test_utf_16_is_refused_with_and_without_a_mark(tmp_path: Path, encoding: str, text: str) -> None:
+    (tmp_path / "text").write_bytes(text.encode(encoding))
+    with pytest.raises(UserError, match=r"text: (\d lines are UTF-16|line 1 is not UTF-8.*); convert the file"):
+        list(read_lines(tmp_path / "text"))
+
+
+def test_a_stray_nul_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"x\n\0 y\n\n")
+    assert list(read_lines(tmp_path / "text")) == ["x", "\0 y", ""]
+
+
+def test_an_error_is_one_line_of_printable_text() -> None:
+    error = UserError("a\nb\x1b[2J\u202e\ud800é")
+    assert str(error) == r"a b\x1b[2J\u202e\ud800é"
+    assert str(UserError(f"{error}")) == str(error)
+
+
 def test_a_line_that_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"good\nb\xe9d\n")
     with pytest.raises(UserError, match=r"text: line 2 is not UTF-8"):
