@@ -5,7 +5,7 @@ completes. After a timeout, a broken connection or a server error the step tries
 address fails, it goes on with the archive's next mirror. The file must have the sha256 of the registry or, if that is
 empty, the one recorded in the lock when the file was first fetched. A file from the registry's addresses must also have
 the length and hash published for it; a copy from the setting `mirror`, which is the user's responsibility, is accepted
-with a warning.
+with a warning. Nothing is recorded that is not a file of the kind that its name says, such as a server's page.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from nmt.corpora.lock import record
+from nmt.corpora.lock import read_lock, record
 from nmt.corpora.registry import Archive, read_archives
-from nmt.corpora.transfer import UnavailableError, begun, download, note_path
-from nmt.corpora.verify import departure, fault, measure
+from nmt.corpora.transfer import TooLongError, UnavailableError, begun, download, note_path
+from nmt.corpora.verify import departure, disguise, fault, measure
 from nmt.settings.checks import unknown
 from nmt.system.files import DISK_FULL, UserError, warn
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 PAUSES = (1.0, 4.0, 15.0, 60.0)  # seconds between attempts at one address
+LONGEST = 10_000_000_000  # bytes of an archive whose length is not known
 SET_MIRROR = "set `mirror` in the config to a copy that can be reached"
 
 
@@ -60,6 +61,8 @@ def fetch(
     Each address is tried once, and again after each of `pauses` (in seconds), the address of a partial file first.
     Raises UserError if the archive is not available anywhere or the disk is full; `output` is then unchanged.
     """
+    pinned = read_lock(lock).get(archive.path) if lock and not archive.sha256 else None
+    longest = pinned.bytes if pinned else max(LONGEST, archive.bytes or 0)
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.partial")
     places = locations(archive, mirror)
@@ -74,9 +77,11 @@ def fetch(
                     _copy(place, partial, f"fetch {archive.path}")
                 else:
                     length = None if mirror else archive.bytes
-                    download(place, partial, f"fetch {archive.path}", length=length, pauses=pauses)
+                    download(place, partial, f"fetch {archive.path}", length=length, longest=longest, pauses=pauses)
                 _keep(archive, partial, output, lock, published_binds=not mirror)
                 return
+            except TooLongError as error:
+                said.append(f"{place}: {error} ({_accept(archive, lock if pinned else None)})")
             except UnavailableError as error:
                 said.append(f"{place}: {error}")
             except OSError as error:
@@ -157,12 +162,13 @@ def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, p
     wrong = differs if published_binds else ""
     if wrong:
         column = "published" if archive.bytes in (None, found.fingerprint.bytes) else "bytes"
-        wrong += f" (to accept it, empty `{column}` of {archive.path} in the registry)"
-    else:
-        pinned = record(lock, archive.path, found.fingerprint) if lock and not archive.sha256 else None
-        wrong = fault(archive, pinned, found)
-        if pinned and wrong:
-            wrong += f" (to accept it, remove its line from {lock})"
+        wrong += f" ({_accept(archive, None, column)})"
+    elif archive.sha256:
+        wrong = fault(archive, None, found)
+    elif not (wrong := disguise(archive.path, partial)) and lock:
+        wrong = fault(archive, record(lock, archive.path, found.fingerprint), found)
+        if wrong:
+            wrong += f" ({_accept(archive, lock)})"
     if wrong:
         _drop(partial)
         raise UnavailableError(f"{wrong}; nothing was kept, because the copy there differs")
@@ -172,6 +178,14 @@ def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, p
         os.fsync(written.fileno())
     os.replace(partial, output)
     note_path(partial).unlink(missing_ok=True)
+
+
+def _accept(archive: Archive, lock: Path | None, column: str = "bytes") -> str:
+    """What to do to accept a file that differs from what `lock` or a `column` of the registry says."""
+    if lock:
+        return f"to accept it, remove its line from {lock}"
+    does = "empty" if archive.bytes or column == "published" else "set"
+    return f"to accept it, {does} `{column}` of {archive.path} in the registry"
 
 
 def _drop(partial: Path) -> None:

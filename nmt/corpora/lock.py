@@ -19,7 +19,7 @@ from nmt.corpora.registry import SHA256
 from nmt.system.files import UserError, read_lines, write_lines
 
 HEADER = "archive\tbytes\tsha256"
-ENTRY = re.compile(rf"([^\t]+)\t([0-9]+)\t({SHA256.pattern})")
+ENTRY = re.compile(rf"([^\t]+)\t([0-9]{{1,18}})\t({SHA256.pattern})")
 
 
 class Fingerprint(NamedTuple):

@@ -3,17 +3,23 @@
 The received data is in a partial file, with a note beside it: the address, the version on the server and the length.
 A later connection, even of another process, requests only the missing data, on condition that the server still has
 that version; otherwise the download starts again.
+
+A server cannot fill the disk or keep a connection open for ever: a file has a greatest length, and data must come at a
+least rate. A file is complete only if its length is known or its transfer has an end of its own.
 """
 
 from __future__ import annotations
 
 import http.client
+import re
+import signal
 import socket
 import ssl
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,11 +28,17 @@ from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 TIMEOUT = 30.0  # seconds without a byte
+PERIOD = 60.0  # seconds in which an answer begins; the rate is measured over as many
+SLOWEST = 1_000  # bytes a second
 TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 
 
 class UnavailableError(Exception):
     """The file is not available at an address; the message says why."""
+
+
+class TooLongError(UnavailableError):
+    """The file is longer than it may be."""
 
 
 class _BrokenError(Exception):
@@ -43,14 +55,15 @@ def begun(partial: Path) -> str:
     return str(_note(partial).get("address", ""))
 
 
-def download(url: str, partial: Path, label: str, *, length: int | None, pauses: Sequence[float]) -> None:
+def download(url: str, partial: Path, label: str, *, length: int | None, longest: int, pauses: Sequence[float]) -> None:
     """Download the file at `url` into `partial`, resuming from what is there; progress is shown as `label`.
 
-    `length` is the expected length in bytes, None if not known. `pauses` (in seconds) are made between attempts and
-    start again after each block received. Raises UnavailableError if the file is not available; received data is kept.
+    `length` is the expected length in bytes, None if not known, and `longest` the greatest that it may be. `pauses` (in
+    seconds) are made between attempts and start again after each block received. Raises UnavailableError if the file is
+    not available; received data is kept.
     """
     with open(partial, "ab") as file, Progress(label, None, "B") as progress:
-        transfer = _Transfer(url, file, partial, length, progress)
+        transfer = _Transfer(url, file, partial, length, longest, progress)
         furthest, tries = transfer.received, 0
         while not transfer.done():
             try:
@@ -71,11 +84,14 @@ class _Transfer:
     """The state of a download.
 
     `received` is the number of bytes in the file; they are of the version `tag`, an entity tag or a date. `moved` says
-    whether this run received any. `length` is that of the complete file, None until the server has sent it.
+    whether this run received any. `length` is that of the complete file, None as long as it is not known.
     """
 
-    def __init__(self, url: str, file: IO[bytes], partial: Path, expected: int | None, progress: Progress) -> None:
-        self.url, self.file, self.partial, self.expected, self.progress = url, file, partial, expected, progress
+    def __init__(
+        self, url: str, file: IO[bytes], partial: Path, expected: int | None, longest: int, progress: Progress
+    ) -> None:
+        self.url, self.file, self.partial, self.progress = url, file, partial, progress
+        self.expected, self.longest = expected, longest
         self.received, self.tag, self.moved = 0, "", False
         self.length: int | None = None
         note = _note(partial)
@@ -92,8 +108,8 @@ class _Transfer:
         """Receive what is missing. Raises _BrokenError if another attempt may help, UnavailableError if none will."""
         with self._open() as response:
             if response.status != 206:
-                self._begin(response.headers)
-            for block in _blocks(response):
+                self._begin(response)
+            for block in self._blocks(response):
                 self.file.write(block)
                 self.received += len(block)
                 self.moved = True
@@ -102,13 +118,35 @@ class _Transfer:
         if self.length is not None and self.received != self.length:
             raise _BrokenError(f"expected {self.length} bytes, got {self.received}")
 
+    def _blocks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        """What the server sends, as it comes, up to the length of the file or to the end of the transfer."""
+        begun, received = time.monotonic(), self.received
+        while self.length is None or self.received < self.length:
+            try:
+                block = response.read1(BLOCK if self.length is None else min(BLOCK, self.length - self.received))
+            except http.client.IncompleteRead:
+                raise _BrokenError("the connection was closed in the middle") from None
+            except (OSError, http.client.HTTPException) as error:
+                raise _BrokenError(f"the connection broke ({_said(error)})") from None
+            if not block:
+                return
+            if self.received + len(block) > (self.expected or self.longest):
+                self._discard()
+                raise TooLongError(f"expected at most {self.expected or self.longest} bytes, the server sends more")
+            yield block
+            if time.monotonic() - begun >= PERIOD:
+                if self.received - received < PERIOD * SLOWEST:
+                    raise _BrokenError(f"the server sends fewer than {SLOWEST} bytes a second")
+                begun, received = time.monotonic(), self.received
+
     def _open(self) -> http.client.HTTPResponse:
         request = urllib.request.Request(self.url, headers={"User-Agent": "nmt"})
         if self.received and self.tag:
             request.add_header("Range", f"bytes={self.received}-")
             request.add_header("If-Range", self.tag)
         try:
-            response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=TIMEOUT)
+            with _within(PERIOD):
+                response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=TIMEOUT)
         except urllib.error.HTTPError as error:
             with error:
                 if error.code == 416:
@@ -125,8 +163,10 @@ class _Transfer:
             if (lasting or unreachable) and not self.moved:
                 raise UnavailableError(f"cannot be reached ({_said(reason)})") from None
             raise _BrokenError(f"no answer ({_said(reason)})") from None
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise UnavailableError(f"not a URL ({error})") from None
+        if not isinstance(response, http.client.HTTPResponse):
+            raise UnavailableError("it redirects to an address that is not http or https")
         if response.status == 206 and not self._is_the_rest(response.headers):
             response.close()
             self._discard()
@@ -137,16 +177,26 @@ class _Transfer:
         start, _, end = headers.get("Content-Range", "").removeprefix("bytes ").partition("-")
         total = _number(end.partition("/")[2])
         tag = headers.get("ETag" if self.tag.startswith('"') else "Last-Modified", self.tag)
-        return start == str(self.received) and total in (None, self.length) and tag == self.tag
+        known = self.length is not None and total in (None, self.length)
+        return known and start == str(self.received) and tag == self.tag
 
-    def _begin(self, headers: http.client.HTTPMessage) -> None:
+    def _begin(self, response: http.client.HTTPResponse) -> None:
         """Start again with the version that the server now has."""
-        length = _number(headers.get("Content-Length"))
+        headers = response.headers
+        said = None if response.chunked else headers.get("Content-Length")
+        length = _number(said)
+        if said is not None and length is None:
+            raise UnavailableError(f"the server names a length that is no number ({said})")
         if None not in (length, self.expected) and length != self.expected:
-            raise UnavailableError(f"expected {self.expected} bytes, the server has {length}")
+            raise TooLongError(f"expected {self.expected} bytes, the server has {length}")
+        if length is not None and length > self.longest:
+            raise TooLongError(f"expected at most {self.longest} bytes, the server has {length}")
+        if length is None and self.expected is None and not response.chunked:
+            raise UnavailableError("the server does not say how long the file is; set its `bytes` in the registry")
         self._discard()
         tag = headers.get("ETag", "")
-        self.tag = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+        tag = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+        self.tag = tag if tag.isprintable() else ""
         self.length = length
         self.progress.total(length)
         if self.tag:
@@ -156,7 +206,7 @@ class _Transfer:
         self.file.truncate(0)
         note_path(self.partial).unlink(missing_ok=True)
         self.progress.update(-self.received)
-        self.received, self.tag = 0, ""
+        self.received, self.tag, self.length = 0, "", None
 
 
 def _note(partial: Path) -> dict[str, Any]:
@@ -168,22 +218,24 @@ def _note(partial: Path) -> dict[str, Any]:
     return note if isinstance(note, dict) and {"address", "version", "bytes"} <= note.keys() else {}
 
 
-def _blocks(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    while True:
-        try:
-            block = response.read(BLOCK)
-        except http.client.IncompleteRead as error:
-            yield error.partial
-            raise _BrokenError("the connection was closed in the middle") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise _BrokenError(f"the connection broke ({_said(error)})") from None
-        if not block:
-            return
-        yield block
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the context after `seconds`; in the main thread alone."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"none in {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.strip().isdigit() else None
+    return int(text) if text and re.fullmatch(r"[0-9]{1,15}", text) else None
 
 
 def _said(error: Any) -> str:

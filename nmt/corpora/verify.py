@@ -8,10 +8,13 @@ it; an archive from a `mirror` that was accepted despite such a difference is wh
 from __future__ import annotations
 
 import argparse
+import codecs
 import hashlib
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from nmt.corpora.extract import GZIP, XZ
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import Archive, read_archives
 from nmt.system.files import UserError
@@ -19,6 +22,10 @@ from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 SILENT = 5.0  # seconds
+START = 4096  # bytes that show what a file is
+PAGE = re.compile(rb"(?:(?><\?.*?>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+STARTS = {".gz": GZIP, ".tgz": GZIP, ".xz": XZ, ".sgm": b"<", ".sgml": b"<"}
+TAR = 257, b"ustar"
 
 
 class Measured(NamedTuple):
@@ -58,6 +65,22 @@ def departure(archive: Archive, found: Measured) -> str:
     kind = archive.published.partition(":")[0]
     got = {"": "", "md5": f"md5:{found.md5}", "sha256": f"sha256:{found.fingerprint.sha256}"}[kind]
     return f"expected {archive.published} as published, got {got}" if got != archive.published else ""
+
+
+def disguise(name: str, path: Path) -> str:
+    """How the first bytes of the file at `path` contradict that it is the archive `name`; "" if they do not."""
+    with open(path, "rb") as file:
+        start = file.read(START)
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        return "an empty file"
+    if PAGE.match(text):
+        return "a page in HTML"
+    kind = PurePosixPath(name).suffix.lower()
+    is_tar = start.startswith((GZIP, XZ)) or start[TAR[0] :].startswith(TAR[1])
+    if (kind == ".tar" and not is_tar) or not text.startswith(STARTS.get(kind, b"")):
+        return f"no {kind} file, by its first bytes"
+    return ""
 
 
 def verify(registry: Path, lock: Path | None, folder: Path) -> int:

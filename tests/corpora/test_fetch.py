@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import hashlib
 import json
+import lzma
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.corpora import fetch as fetching
 from nmt.corpora import transfer
 from nmt.corpora.fetch import fetch, locations
 from nmt.corpora.lock import Fingerprint, read_lock
@@ -44,6 +47,7 @@ class Server(ThreadingHTTPServer):
         self.ranges: list[str | None] = []
         self.versions_asked: list[str | None] = []
         self.paths: list[str] = []
+        self.sent = 0  # MB of an endless body
         self.stop = threading.Event()
 
     @property
@@ -508,3 +512,169 @@ def test_full_disk_in_the_middle_of_a_copy(tmp_path: Path, small_disk: SmallDisk
     small_disk.free()
     get("x", output, mirror=str(tmp_path), sha256=SHA256)
     assert output.read_bytes() == CONTENT
+
+
+PAGE = b"<!-- a proxy -->\n<!DOCTYPE html><html>log in first</html>"
+KINDS = {
+    "a/x.tgz": gzip.compress(b"text"),
+    "a/x.gz": gzip.compress(b"text"),
+    "a/x.xz": lzma.compress(b"text"),
+    "a/x.tar": bytes(257) + b"ustar  " + bytes(248),
+    "a/x.sgm": b'\xef\xbb\xbf\n<!DOCTYPE srcset SYSTEM "x.dtd"><srcset>',
+    "a/x.en": b"The tag <html> begins a page.",
+}
+
+
+@pytest.mark.parametrize("path", KINDS)
+@pytest.mark.parametrize("wrong", [b"", b" \n", PAGE, b'<?xml version="1.0"?>\n<html lang="en">', b"busy"])
+def test_nothing_but_a_file_of_its_kind_is_recorded(server: Server, tmp_path: Path, path: str, wrong: bytes) -> None:
+    """The page of a proxy that answers with status 200 must not bind the next fetch."""
+    lock, server.content = tmp_path / "lock", wrong if path != "a/x.en" or wrong != b"busy" else PAGE
+    with pytest.raises(UserError, match=r"an empty file; nothing|a page in HTML; nothing|by its first bytes; nothing"):
+        get(f"{server.address}/{path}", tmp_path / "out" / "x", lock=lock)
+    assert not lock.exists()
+    assert names(tmp_path / "out") == []
+    server.content = right = KINDS[path]
+    get(f"{server.address}/{path}", tmp_path / "out" / "x", lock=lock)
+    assert read_lock(lock) == {path: Fingerprint(len(right), hashlib.sha256(right).hexdigest())}
+
+
+def raw(*lines: bytes, body: bytes = b"") -> Callable[[Handler], None]:
+    """Answer with these lines of a header, whatever they are."""
+
+    def answered(handler: Handler) -> None:
+        handler.wfile.write(b"\r\n".join([*lines, b"", body]))
+
+    return answered
+
+
+def endless(handler: Handler) -> None:
+    """A body of chunks without end, at most 100 MB."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    try:
+        for _ in range(100):
+            handler.wfile.write(b"f4240\r\n" + bytes(1_000_000) + b"\r\n")
+            handler.server.sent += 1
+    except OSError:
+        pass
+
+
+def drip(handler: Handler) -> None:
+    """A byte every 20 ms, for at most 10 s."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+    drip_header(handler)
+
+
+def drip_header(handler: Handler) -> None:
+    try:
+        while not handler.server.stop.wait(0.02):
+            handler.wfile.write(b"H")
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("known", ["bytes", "lock", "nothing"])
+def test_an_endless_body_ends_at_the_known_length(
+    server: Server, tmp_path: Path, known: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = tmp_path / "lock"
+    if known == "lock":
+        get(f"{server.address}/a/x", tmp_path / "out" / "x", lock=lock)
+        (tmp_path / "out" / "x").unlink()
+    elif known == "nothing":
+        monkeypatch.setattr(fetching, "LONGEST", len(CONTENT))
+    server.script, server.sent = [endless], 0
+    facts = {"bytes": len(CONTENT)} if known == "bytes" else {}
+    hint = {"bytes": "empty `bytes` of a/x", "lock": f"remove its line from {lock}", "nothing": "set `bytes` of a/x"}
+    with pytest.raises(UserError, match=rf"at most {len(CONTENT)} bytes, the server sends more .*{hint[known]}"):
+        get(f"{server.address}/a/x", tmp_path / "out" / "x", lock=lock, **facts)
+    assert server.sent < 50  # MB, most of them in the buffers of the connection
+    assert names(tmp_path / "out") == []
+
+
+def test_a_longer_file_than_any_archive_is_not_begun(server: Server, tmp_path: Path) -> None:
+    server.script = [raw(b"HTTP/1.1 200 OK", b"Content-Length: 999000000000000")]
+    with pytest.raises(UserError, match=r"at most 10000000000 bytes, the server has 9990+ \(to accept it, set `bytes`"):
+        get(f"{server.address}/x", tmp_path / "x")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("slow", "said"), [(drip, "fewer than 1000 bytes a second"), (drip_header, r"no answer \(none in 0.2 s")]
+)
+def test_a_byte_a_second_ends(
+    server: Server, tmp_path: Path, slow: Callable[[Handler], None], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "PERIOD", 0.2)
+    server.script = [slow]
+    begun = time.monotonic()
+    with pytest.raises(UserError, match=f"{said}.* after 3 attempts"):
+        get(f"{server.address}/x", tmp_path / "x")
+    assert time.monotonic() - begun < 5
+    server.script = [whole]
+    get(f"{server.address}/x", tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("length", ["+5", "-5", "1_0", "5, 5", "²", "\u0663", "9" * 5000, "0x5", ""])
+def test_a_length_that_is_no_number_is_refused(server: Server, tmp_path: Path, length: str) -> None:
+    server.script = [raw(b"HTTP/1.1 200 OK", b"Content-Length: " + length.encode(), body=b"0123456789")]
+    with pytest.raises(UserError, match="names a length that is no number"):
+        get(f"{server.address}/x", tmp_path / "x")
+    assert names(tmp_path) == []
+
+
+def test_a_file_whose_end_is_not_known_needs_its_length(server: Server, tmp_path: Path) -> None:
+    """Without length and chunks a broken connection looks like the end of the file."""
+    server.script = [raw(b"HTTP/1.0 200 OK", body=b"0123456789")]
+    with pytest.raises(UserError, match="does not say how long the file is; set its `bytes`"):
+        get(f"{server.address}/x", tmp_path / "x")
+    with pytest.raises(UserError, match="expected 11 bytes as published, got 10"):
+        get(f"{server.address}/x", tmp_path / "x", bytes=11)
+    get(f"{server.address}/x", tmp_path / "x", bytes=10)
+    assert (tmp_path / "x").read_bytes() == b"0123456789"
+
+
+@pytest.mark.parametrize(
+    ("answered", "said"),
+    [
+        (raw(b"HTTP/1.1 302 Found", b"Location: /x"), "answers 302 .*infinite loop"),
+        (raw(b"HTTP/1.1 302 Found", b"Location: ftp://127.0.0.1:1/x"), "cannot be reached"),
+        (raw(b"HTTP/1.1 302 Found", b"Location: file:///etc/passwd"), "answers 302 .* not allowed"),
+        (raw(b"HTTP/1.1 302 Found", b"Location: http://[::1"), "not a URL"),
+        (raw(b"HTTP/1.1 302 Found", b"Location: http://127.0.0.1:99999/"), "not a URL|no answer|cannot be reached"),
+        (raw(b"HTTP/1.1 404 \x1b[2J\x1b]0;owned\x07\x9b"), r"answers 404 \\x1b\[2J"),
+        (raw(b"\x1b[2J HTTP"), "no answer"),
+        (raw(b"HTTP/1.1 200 OK", b"Content-Length: \x1b[2J"), "no number"),
+        (raw(b"HTTP/1.1 206 Partial Content", b"Content-Range: bytes 0-4/*", body=b"01234"), "another range"),
+        (raw(b"HTTP/1.1 206 Partial Content", b"Content-Range: bytes 0-4/9", body=b"01234"), "another range"),
+    ],
+)
+def test_a_hostile_answer_is_one_line_of_printable_text(
+    server: Server,
+    tmp_path: Path,
+    answered: Callable[[Handler], None],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.script = [answered]
+    with pytest.raises(UserError, match=said) as caught:
+        get(f"{server.address}/x", tmp_path / "x")
+    assert str(caught.value).isprintable()
+    assert all(line.isprintable() for line in capsys.readouterr().err.split("\n"))
+    assert names(tmp_path) == []
+
+
+def test_the_length_of_chunks_is_that_of_the_chunks(server: Server, tmp_path: Path) -> None:
+    """A server that also names another length is not believed."""
+    chunks = [b"HTTP/1.1 200 OK", b"Content-Length: 3", b"Transfer-Encoding: chunked"]
+    server.script = [raw(*chunks, body=b"5\r\n01234\r\n0\r\n\r\n")]
+    get(f"{server.address}/x", tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == b"01234"
+
+
+def test_a_version_that_no_request_can_hold_is_not_kept(server: Server, tmp_path: Path) -> None:
+    folded = raw(b"HTTP/1.1 200 OK", b'ETag: "a"\r\n b', f"Content-Length: {len(CONTENT)}".encode(), body=b"012")
+    server.script = [folded, whole]
+    get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
+    assert server.ranges == [None, None]

@@ -50,6 +50,7 @@ def test_a_lock_left_empty_by_a_kill_is_none(tmp_path: Path) -> None:
         (f"{HEADER}\na\t1\t{'1' * 63}", 2),
         (f"{HEADER}\na\tmany\t{'1' * 64}", 2),
         (f"{HEADER}\na 1 {'1' * 64}", 2),
+        (f"{HEADER}\na\t{'1' * 5000}\t{'1' * 64}", 2),
         (f"{HEADER}\n\n", 2),
         (f"{HEADER}\na\t1\t{'1' * 64}\na\t1\t{'1' * 64}", 3),
     ],
