@@ -3,7 +3,7 @@
 A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, in the target language
 alone, monolingual:
 
-- `name` and `role`;
+- `name` and `role`; a name must not be one that the workflow gives to files of its own;
 - `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both; no
   source address if the role is monolingual;
 - `mirrors`: further addresses of the same archive, separated by spaces and tried in order;
@@ -21,6 +21,7 @@ whenever it is parsed.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -28,6 +29,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, cast, get_args
 from urllib.parse import unquote, urlsplit
 
+from nmt.settings.checks import PLAIN, is_plain
 from nmt.system.files import UserError, read_lines
 
 Role = Literal["train", "development", "test", "in_domain", "monolingual"]
@@ -45,7 +47,10 @@ COLUMNS = (
     "pairs",
     "words",
 )
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# The joined development set, the folder of the page, what is made of a set or a corpus, and files beside its folder.
+RESERVED = re.compile(r"development|index|.*\.no_unk|.*\.\d+-of-\d+|.*\.(csv|html|log|md|pdf|png|svg|tex|tsv)")
+LONGEST_PART = 200  # bytes of a part of a path, which has further endings in names of files
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PUBLISHED = re.compile(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}")
 
@@ -85,13 +90,18 @@ def archive_path(address: str) -> str:
     """The path of an address below a mirror or a folder of archives: its path without the leading slash.
 
     "https://www.statmt.org/wmt13/test.tgz" gives "wmt13/test.tgz"; a relative address is its own path. Raises UserError
-    if the path is empty or leaves its folder.
+    if the path is empty, leaves its folder or has unusual characters.
     """
     path = unquote(urlsplit(address).path) if "://" in address else address
     path = path.lstrip("/") if "://" in address else path
     parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or path.endswith("/") or ".." in parts or "\\" in path:
+    if not parts or path.startswith("/") or path.endswith("/") or ".." in parts:
         raise UserError(f"address {address!r}: no path of a file below a mirror; write HOST/FOLDER/FILE or FOLDER/FILE")
+    if not is_plain(path) or any(part != part.strip() or len(os.fsencode(part)) > LONGEST_PART for part in parts):
+        raise UserError(
+            f"address {address!r}: must be a path {PLAIN}, of parts of at most {LONGEST_PART} bytes without spaces "
+            "at their ends"
+        )
     return str(PurePosixPath(path))
 
 
@@ -106,9 +116,6 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
     corpora: dict[str, Corpus] = {}
     known: dict[str, Archive] = {}
     for number, line in enumerate(read_lines(path), 1):
-        line = line.removesuffix("\r")
-        if number == 1:
-            line = line.removeprefix("\ufeff")
         if not line.strip() or line.startswith("#"):
             continue
         where = f"{path}: line {number}"
@@ -131,6 +138,10 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
                     "correct one of them"
                 )
         corpora[corpus.name] = corpus
+    for one in known:
+        for folder in map(str, PurePosixPath(one).parents):
+            if folder in known:
+                raise UserError(f"{path}: the archive {folder} is also the folder of {one}; rename one of them")
     if header is None:
         raise UserError(f"{path}: empty; the first line must name the columns {' '.join(COLUMNS)}")
     return corpora
@@ -156,7 +167,9 @@ def _header(fields: list[str], where: str) -> list[str]:
 
 def _corpus(row: dict[str, str]) -> Corpus:
     if not NAME.fullmatch(row["name"]):
-        raise UserError(f"name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files)")
+        raise UserError(f"name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files), at most 100")
+    if RESERVED.fullmatch(row["name"]):
+        raise UserError(f"name {row['name']!r} is one that the workflow gives to files of its own; choose another")
     roles = get_args(Role)
     if row["role"] not in roles:
         raise UserError(f"role {row['role']!r} must be one of {', '.join(roles)}")
@@ -211,6 +224,8 @@ def _address(text: str) -> str:
         archive_path(text)
     except ValueError as error:
         raise UserError(f"address {text!r}: {error}") from None
+    if "://" in text and not re.fullmatch(r"[!-~]+", text):
+        raise UserError(f"address {text!r}: must be in ASCII, without spaces; write other characters as %20")
     return text
 
 
@@ -221,8 +236,8 @@ def _mirror(text: str) -> str:
 
 
 def _member(text: str) -> str:
-    if text and (text.startswith("/") or "\\" in text or ".." in PurePosixPath(text).parts):
-        raise UserError(f"member {text!r}: must be the path of a file inside the archive")
+    if not is_plain(text) or text.startswith("/") or ".." in PurePosixPath(text).parts:
+        raise UserError(f"member {text!r}: must be the path of a file inside the archive, {PLAIN}")
     return text
 
 
@@ -233,6 +248,6 @@ def _hash(text: str, pattern: re.Pattern[str], column: str, digits: str) -> str:
 
 
 def _number(text: str, column: str) -> int | None:
-    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+    if text and not (re.fullmatch(r"[0-9]{1,18}", text) and int(text) > 0):
         raise UserError(f"{column} {text!r} must be a whole number above 0, or empty")
     return int(text) if text else None

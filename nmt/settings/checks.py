@@ -11,6 +11,7 @@ import difflib
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
@@ -19,6 +20,10 @@ from typing import Any, Self, TypeVar, get_type_hints
 from nmt.system.files import UserError
 
 Kind = TypeVar("Kind")
+
+PLAIN = "in the locale's characters, without { } < > \\ and not beginning with a hyphen"
+UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
+LONGEST = 1000  # characters of a text
 
 
 @dataclass(frozen=True)
@@ -65,14 +70,39 @@ def choice(*values: str) -> Check:
     return Check("one of " + ", ".join(values), lambda value: isinstance(value, str) and value in values)
 
 
-def text(pattern: str = r"[^\n]+", expected: str = "text") -> Check:
+def is_plain(value: str) -> bool:
+    """Whether a text may stand in file names and commands of the workflow, as `PLAIN` says.
+
+    Snakemake replaces what is in braces and angle brackets, and a hyphen would begin an option.
+    """
+    try:
+        value.encode(sys.getfilesystemencoding())
+    except UnicodeEncodeError:
+        return False
+    return len(value) <= LONGEST and not UNPLAIN.search(value)
+
+
+def matching(pattern: str, expected: str) -> Check:
     """A string that matches `pattern` from end to end."""
     return Check(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
 
 
+def text(minimum: int = 1) -> Check:
+    """A text of `minimum` characters or more in which `is_plain` finds no fault."""
+    return Check(f"text {PLAIN}", lambda value: isinstance(value, str) and len(value) >= minimum and is_plain(value))
+
+
+def folder() -> Check:
+    """The path of a folder that is made."""
+    return Check(
+        f"a folder {PLAIN}, nor with a slash at its end",
+        lambda value: text().accepts(value) and not re.search(r"^\s|\s$|/$|//|(^|/)\.\.?(/|$)", value),
+    )
+
+
 def identifier() -> Check:
     """A string that may be a part of a file's name."""
-    return text(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a name of letters, digits, - and _")
+    return matching(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", "a name of letters, digits, - and _, at most 100")
 
 
 def flag() -> Check:

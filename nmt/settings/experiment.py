@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 from nmt.settings import sections
-from nmt.settings.checks import build, checked, checks, identifier, integer, optional, section, text, unknown
+from nmt.settings.checks import build, checked, checks, folder, identifier, integer, optional, section, text, unknown
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
 from nmt.system.files import UserError
 
@@ -39,7 +39,7 @@ class Experiment:
     registry: Annotated[str, text()]
     corpora: sections.Corpora
     variants: dict[str, Variant]
-    results: Annotated[str, text(r"[^\s\n]*[^\s/\n]", "a folder, without a slash at its end")] = ""
+    results: Annotated[str, folder()] = ""
     seed: Annotated[int, integer(0)] = Optimization.seed
     mirror: Annotated[str | None, optional(text())] = None
     generated: sections.Generated = field(default_factory=sections.Generated)

@@ -12,6 +12,7 @@ from nmt.settings.checks import (
     fraction,
     fractions,
     integer,
+    matching,
     names,
     optional,
     text,
@@ -22,8 +23,8 @@ from nmt.settings.checks import (
 class Languages:
     """Language codes, as sacremoses knows them and as files end."""
 
-    source: Annotated[str, text("[a-z]{2,3}", "a language code as en")]
-    target: Annotated[str, text("[a-z]{2,3}", "a language code as fr")]
+    source: Annotated[str, matching("[a-z]{2,3}", "a language code as en")]
+    target: Annotated[str, matching("[a-z]{2,3}", "a language code as fr")]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class PhraseBased(Section):
 
     system: Annotated[str, choice(*SYSTEM_LABELS)] = "thot"
     bin: Annotated[str | None, optional(text())] = None
-    version: Annotated[str, text(r"[^\n]*")] = ""
+    version: Annotated[str, text(0)] = ""
     pairs: Annotated[int, integer(0)] = 0
     monolingual: Annotated[tuple[str, ...], names()] = ()
     order: Annotated[int, integer(1)] = 5

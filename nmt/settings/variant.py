@@ -123,7 +123,7 @@ class _Named:
     """What a variant is called."""
 
     name: Annotated[str, identifier()]
-    label: Annotated[str, text(r"[^\n]*")] = ""
+    label: Annotated[str, text(0)] = ""
     continues: Annotated[str | None, optional(identifier())] = None
 
 

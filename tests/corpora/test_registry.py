@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import unicodedata
+from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nmt.corpora.registry import COLUMNS, Archive, archive_path, read_archives, read_registry
 from nmt.system.files import UserError
@@ -27,6 +30,9 @@ ROW = {
     "words": "345",
 }
 TWO = ROW | {"source_address": "x/a.en.xz", "target_address": "x/a.fr.xz", "source_member": "", "target_member": ""}
+
+
+BARE = TWO | dict.fromkeys(("mirrors", "bytes", "sha256", "published"), "")
 
 
 def written(tmp_path: Path, *rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> Path:
@@ -90,6 +96,7 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"pairs": "0"}, "pairs '0'"),
         ({"pairs": "-3"}, "pairs '-3'"),
         ({"pairs": "²"}, "pairs"),
+        ({"pairs": "9" * 5000}, "pairs '999"),
         ({"words": "61 M"}, "words '61 M'"),
         ({"bytes": "1.5"}, "bytes '1.5'"),
         ({"bytes": "0"}, "bytes '0'"),
@@ -107,6 +114,12 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"target_member": "toy.en"}, "same file"),
         ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
+        ({"target_member": "-toy.fr"}, "member '-toy.fr'"),
+        ({"target_member": "<data>"}, "member '<data>'"),
+        ({"source_address": "{archive}.en"}, "address '{archive}.en'"),
+        ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces; write other characters as %20"),
+        ({"source_address": "https://host/a%00%1b.tgz"}, "address 'https://host/a%00"),
+        ({"source_address": "a" * 201}, "of parts of at most 200 bytes"),
         ({"target_address": "https://host/b.tgz"}, "give one for each address"),
     ],
 )
@@ -115,6 +128,78 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
         read_registry(written(tmp_path, ROW | change))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "development",
+        "index",
+        "tst.no_unk",
+        "un.1-of-2",
+        "table1.csv",
+        "figure2.svg",
+        "index.html",
+        "table1.tsv",
+        "a" * 101,
+    ],
+)
+def test_the_workflows_own_names_are_reserved(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"line 2: name '.*' (is one that the workflow gives|.*, at most 100)"):
+        read_registry(written(tmp_path, ROW | {"name": name}))
+
+
+HOSTILE = [
+    "$(touch x)",
+    "`x`",
+    "; x",
+    "'",
+    '"',
+    "{x}",
+    "<data>",
+    "\\",
+    "-",
+    " ",
+    "\x1b[2J",
+    "\x00",
+    "\u2028",
+    "é",
+    "٣",
+    "%00",
+    "..",
+]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@settings(max_examples=40, derandomize=True, deadline=None)
+@given(before=st.booleans(), odd=st.lists(st.one_of(st.sampled_from(HOSTILE), st.text("a/:%\x85\u202e", max_size=3))))
+def test_a_hostile_field_is_refused_or_harmless(
+    tmp_path_factory: pytest.TempPathFactory, column: str, before: bool, odd: list[str]
+) -> None:
+    field = "".join([*odd, BARE[column]] if before else [BARE[column], *odd])
+    path = tmp_path_factory.getbasetemp() / "hostile.tsv"
+    lines = ["\t".join(COLUMNS), "\t".join((BARE | {column: field}).values())]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    said = ""
+    try:
+        [corpus] = read_registry(path).values()
+    except UserError as error:
+        said = str(error)
+    assert said.isprintable()
+    if said:
+        return
+    assert corpus.name.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    for text in [*(archive.path for archive in corpus.archives), *corpus.members]:
+        assert not {unicodedata.category(one) for one in text} & {"Cc", "Cs", "Zl", "Zp"}
+        assert not set(text) & set("{}<>\\")
+        assert not text.startswith(("-", "/"))
+        assert ".." not in PurePosixPath(text).parts
+
+
+def test_an_archive_is_no_folder_of_another(tmp_path: Path) -> None:
+    row = BARE | {"source_address": "a/b/c", "target_address": "a/b"}
+    with pytest.raises(UserError, match="the archive a/b is also the folder of a/b/c"):
+        read_registry(written(tmp_path, row))
 
 
 def test_name_twice(tmp_path: Path) -> None:

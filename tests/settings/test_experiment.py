@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt import papers
 from nmt.corpora.registry import read_registry
@@ -30,6 +34,10 @@ def read(file: str) -> dict[str, Any]:
     mapping = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     assert isinstance(mapping, dict)
     return mapping
+
+
+WHOLE = read(str(ROOT / PAPER))
+REGISTRY = read_registry(ROOT / "data/corpora.tsv")
 
 
 def paper(overlay: str = "{}") -> Experiment:
@@ -187,7 +195,10 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{select: {shares: {unn: 0.5}}}", "config: select.shares: unknown training corpus unn; the nearest is un"),
         ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
         ("{results: a/}", "config: results: expected a folder"),
-        ("{mirror: 3}", "config: mirror: expected text, or null"),
+        (
+            "{mirror: 3}",
+            "config: mirror: expected text in the locale's characters, ",
+        ),
         ("{corpora: {test: []}}", "config: corpora.test: expected a list of different names, 1 or more"),
         ("{corpora: {train: [un, un]}}", "config: corpora.train: expected a list of different names"),
         ("{languages: {source: english}}", "config: languages.source: expected a language code"),
@@ -199,7 +210,10 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
         ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, 2 or more"),
         ("{phrase_based: {pairs: 9, bin: a}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
-        ("{phrase_based: {bin: 3}}", "config: phrase_based.bin: expected text, or null"),
+        (
+            "{phrase_based: {bin: 3}}",
+            "config: phrase_based.bin: expected text in the locale's characters, ",
+        ),
         ("{variants: {phrase-based: {updates: 3}}}", "the name of the phrase-based system"),
         ("{variants: {RNNsearch-30: {label: Moses}}}", "Moses is taken by the phrase-based system"),
         ("{variants: null}", "config: variants is missing"),
@@ -211,6 +225,81 @@ def test_a_mistake_is_one_line_that_names_the_key(overlay: str, message: str) ->
         paper(overlay)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+# Where an experiment has free text, and how the rest of the section must be for it to matter.
+TEXTS = {
+    "experiment": lambda text: {"experiment": text},
+    "registry": lambda text: {"registry": text},
+    "results": lambda text: {"results": text},
+    "mirror": lambda text: {"mirror": text},
+    "label": lambda text: {"variants": {"RNNsearch-30": {"label": text}}},
+    "variant": lambda text: {"variants": {text: {"updates": 3}}},
+    "continues": lambda text: {"variants": {"RNNsearch-30": {"continues": text}}},
+    "prototype": lambda text: {"variants": {"RNNsearch-30": {"prototype": text}}},
+    "language": lambda text: {"languages": {"source": text}},
+    "corpus": lambda text: {"corpora": {"test": [text]}},
+    "share": lambda text: {"select": {"shares": {text: 0.5}}},
+    "bin": lambda text: {"phrase_based": {"bin": text}},
+    "version": lambda text: {"phrase_based": {"version": text}},
+    "monolingual": lambda text: {"phrase_based": {"monolingual": [text]}},
+    "paper": lambda text: {"paper": {"name": text}},
+    "key": lambda text: {text: 1},
+}
+HOSTILE = [
+    "$(touch x)",
+    "; x",
+    "'",
+    "{x}",
+    "<data>",
+    "\\",
+    "-",
+    "/",
+    "..",
+    " ",
+    "\x1b",
+    "\x00",
+    "\n",
+    "\u2028",
+    "\ud800",
+    "é",
+]
+
+
+@pytest.mark.parametrize("place", TEXTS)
+@hypothesis.settings(max_examples=30, derandomize=True, deadline=None)
+@given(text=st.lists(st.one_of(st.sampled_from(HOSTILE), st.text("aZ0", max_size=3))).map("".join))
+def test_hostile_text_is_refused_or_harmless(place: str, text: str) -> None:
+    mapping, said = merge(WHOLE, TEXTS[place](text)), ""
+    try:
+        experiment = load(mapping)
+        check_corpora(experiment, REGISTRY)
+        papers.settings(experiment)
+    except UserError as error:
+        said = str(error)
+    assert said.isprintable()
+    if said:
+        return
+    assert not set(text) & set("{}<>\\\x00\x1b\n\u2028\ud800")
+    assert not text.startswith("-")
+    if place == "results":
+        assert not text.endswith("/")
+        assert ".." not in text.split("/")
+
+
+@pytest.mark.parametrize(
+    ("label", "code", "fine"), [("Modèle", "latin-1", True), ("模型", "latin-1", False), ("模型", "utf-8", True)]
+)
+def test_a_label_is_one_that_the_locale_can_write(
+    label: str, code: str, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: code)
+    mapping = merge(WHOLE, TEXTS["label"](label))
+    if fine:
+        assert load(mapping).variants["RNNsearch-30"].label == label
+    else:
+        with pytest.raises(UserError, match=r"variants\.RNNsearch-30\.label: expected text in the locale's characters"):
+            load(mapping)
 
 
 def test_a_missing_key_is_named() -> None:
