@@ -21,7 +21,7 @@ class Part:
 
     name: str
     corpus: str
-    options: str = ""
+    options: tuple[str | int, ...] = ()
 
 
 def held_out_sets(corpora: Corpora) -> list[str]:
@@ -35,7 +35,7 @@ def cut(corpus: str, pairs: int | None, shard: Shard) -> list[Part]:
     if shards == 1:
         return [Part(corpus, corpus)]
     return [
-        Part(f"{corpus}.{number}-of-{shards}", corpus, f"--shard {number} {shards} {shard.pairs}")
+        Part(f"{corpus}.{number}-of-{shards}", corpus, ("--shard", number, shards, shard.pairs))
         for number in range(1, shards + 1)
     ]
 

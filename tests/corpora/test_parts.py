@@ -21,8 +21,8 @@ CORPORA = Corpora(
 
 def test_a_large_corpus_is_cut_into_numbered_shards() -> None:
     assert cut("un", 5_000, Shard(2_000)) == [
-        Part("un.1-of-2", "un", "--shard 1 2 2000"),
-        Part("un.2-of-2", "un", "--shard 2 2 2000"),
+        Part("un.1-of-2", "un", ("--shard", 1, 2, 2000)),
+        Part("un.2-of-2", "un", ("--shard", 2, 2, 2000)),
     ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
 import pytest
 
+from nmt.corpora.lock import read_lock
+from nmt.corpora.registry import COLUMNS
 from tests.workflow.tree import Tree, jobs
 
 MINE = """\
@@ -21,6 +23,15 @@ translate: {beam: 2, batch: 300}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, optimizer: adam}
 variants: {small: {updates: 30, evaluate_every: 10, initialization_scale: 0.1, attention_scale: 0.1}}
 """
+# A folder of results in which the shell and Snakemake could read much.
+RESULTS = """results/it's "mine" $(touch PWNED) `touch PWNED`; touch PWNED & (a|b) [c] *?#~!"""
+SECOND = f"""\
+extends: mine.yaml
+experiment: second
+results: {json.dumps(RESULTS)}
+paper: {{name: second2020}}
+"""
+ODD = "it's a $(touch PWNED) & (text)"  # a folder, a file and a registry
 ROOM = '''\
 """A paper of one table."""
 
@@ -74,7 +85,7 @@ rule longest:
     params:
         code=code("second2020.longest"),
     shell:
-        "python -m nmt second2020.longest --translations {input} --output {output} 2> {log}"
+        "python -m nmt second2020.longest --translations {input:q} --output {output:q} 2> {log:q}"
 """
 
 
@@ -88,7 +99,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         room / "room.py": ROOM,
         room / "longest.py": STEP,
         room / "longest.rst": "The longest translation of each system.\n",
-        tree.folder / "config/second2020.yaml": "{extends: mine.yaml, experiment: second, paper: {name: second2020}}\n",
+        tree.folder / "config/second2020.yaml": SECOND,
         tree.folder / "workflow/rules/second2020.smk": RULE,
     }
     for path, text in files.items():
@@ -118,10 +129,31 @@ def test_a_second_paper_is_a_folder_an_experiment_and_a_rule_file(tree: Tree) ->
 def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
     run = tree.snakemake("--cores", "2", configs=["config/second2020.yaml"])
     assert run.returncode == 0, run.stdout[-4000:]
-    rows = (tree.folder / "results/second/longest.csv").read_text().split("\n")
+    results = tree.folder / RESULTS
+    rows = (results / "longest.csv").read_text().split("\n")
     assert rows[0] == "translation,words"
     assert rows[1].startswith("data/second/translations/small/newstest2014.txt,")
-    page = (tree.folder / "results/second/index.html").read_text()
+    page = (results / "index.html").read_text()
     assert "Somebody (2020)" in page
     assert "Bahdanau" not in page
-    assert not list(Path(tree.folder / "results/second").glob("table1*"))
+    assert not list(results.glob("table1*"))
+    assert not list(tree.folder.rglob("PWNED"))
+
+
+def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None:
+    row = {"name": "news-commentary-v9", "role": "train", "pairs": "2"}
+    row |= {f"{side}_address": f"{ODD}/{side} {ODD}.txt" for side in ("source", "target")}
+    rows = [row, row | {"name": "newstest2012"}, row | {"name": "newstest2014"}]
+    lines = [COLUMNS, *([one.get(column, "") for column in COLUMNS] for one in rows)]
+    (tree.folder / f"{ODD}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
+    (tree.folder / ODD / ODD).mkdir(parents=True)
+    for side in ("source", "target"):
+        (tree.folder / ODD / ODD / f"{side} {ODD}.txt").write_text(f"{side}\nb\n")
+    odd = {"experiment": "odd", "extends": "mine.yaml", "registry": f"{ODD}.tsv", "mirror": ODD}
+    (tree.folder / "odd.yaml").write_text(json.dumps(odd))
+    target = "data/odd/extracted/news-commentary-v9.fr"
+    run = tree.snakemake(target, "verify", "--cores", "2", "--configfile", "odd.yaml", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert (tree.folder / target).read_text() == "target\nb\n"
+    assert set(read_lock(tree.folder / f"{ODD}.lock.tsv")) == {row[f"{side}_address"] for side in ("source", "target")}
+    assert not list(tree.folder.rglob("PWNED"))

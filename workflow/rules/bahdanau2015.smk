@@ -27,9 +27,9 @@ if PAPER.table1:
             phrase_based=phrase_based_options(EXPERIMENT),
             code=code("bahdanau2015.table1"),
         shell:
-            "python -m nmt bahdanau2015.table1 --scores {input.scores} --labels {params.labels}"
-            " --printed {input.printed} {params.phrase_based:q} --tuning {input.tuning}"
-            " --output-csv {output.csv} --output-md {output.md} --output-tex {output.tex} 2> {log}"
+            "python -m nmt bahdanau2015.table1 --scores {input.scores:q} --labels {params.labels:q}"
+            " --printed {input.printed:q} {params.phrase_based:q} --tuning {input.tuning:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2> {log:q}"
 
 
 if PAPER.table2:
@@ -55,9 +55,9 @@ if PAPER.table2:
             labels=labels(EXPERIMENT.variants),
             code=code("bahdanau2015.table2"),
         shell:
-            "python -m nmt bahdanau2015.table2 --summaries {input.summaries} --train-nll {input.train}"
-            " --development-nll {input.development} --labels {params.labels} --printed {input.printed}"
-            " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+            "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --train-nll {input.train:q}"
+            " --development-nll {input.development:q} --labels {params.labels:q} --printed {input.printed:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.table3:
@@ -87,10 +87,10 @@ if PAPER.table3:
             seed=EXPERIMENT.seed,
             code=code("bahdanau2015.table3"),
         shell:
-            "python -m nmt bahdanau2015.table3 --source {input.source} --raw-source {input.raw_source}"
-            " --reference {input.reference} --translations {input.translations} --labels {params.labels}"
-            " --set {params.set} --language {params.language} --settings {params.settings:q} --seed {params.seed}"
-            " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+            "python -m nmt bahdanau2015.table3 --source {input.source:q} --raw-source {input.raw_source:q}"
+            " --reference {input.reference:q} --translations {input.translations:q} --labels {params.labels:q}"
+            " --set {params.set:q} --language {params.language:q} --settings {params.settings:q} --seed {params.seed:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.figure1:
@@ -110,7 +110,7 @@ if PAPER.figure1:
         params:
             code=code("bahdanau2015.figure1"),
         shell:
-            "python -m nmt bahdanau2015.figure1 --outputs {output} 2> {log}"
+            "python -m nmt bahdanau2015.figure1 --outputs {output:q} 2> {log:q}"
 
 
 if PAPER.figure2:
@@ -136,9 +136,9 @@ if PAPER.figure2:
             settings=PAPER.figure2.to_json("bin_width"),
             code=code("bleu_by_length"),
         shell:
-            "python -m nmt bleu_by_length --source {input.source} --reference {input.reference}"
-            " --translations {input.translations} --labels {params.labels} --settings {params.settings:q}"
-            " --output {output} 2> {log}"
+            "python -m nmt bleu_by_length --source {input.source:q} --reference {input.reference:q}"
+            " --translations {input.translations:q} --labels {params.labels:q} --settings {params.settings:q}"
+            " --output {output:q} 2> {log:q}"
 
     rule figure2:
         input:
@@ -157,7 +157,7 @@ if PAPER.figure2:
         params:
             code=code("bahdanau2015.figure2"),
         shell:
-            "python -m nmt bahdanau2015.figure2 --points {input} --outputs {output} 2> {log}"
+            "python -m nmt bahdanau2015.figure2 --points {input:q} --outputs {output:q} 2> {log:q}"
 
 
 if PAPER.figure3:
@@ -185,9 +185,9 @@ if PAPER.figure3:
             seed=EXPERIMENT.seed,
             code=code("bahdanau2015.sample_alignments"),
         shell:
-            "python -m nmt bahdanau2015.sample_alignments --alignments {input.alignments} --source {input.source}"
-            " --raw-source {input.raw_source} --set {params.set} --shortlists {input.shortlists}"
-            " --seed {params.seed} --settings {params.settings:q} --output {output} 2> {log}"
+            "python -m nmt bahdanau2015.sample_alignments --alignments {input.alignments:q} --source {input.source:q}"
+            " --raw-source {input.raw_source:q} --set {params.set:q} --shortlists {input.shortlists:q}"
+            " --seed {params.seed:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
 
     rule figure3:
         input:
@@ -206,4 +206,4 @@ if PAPER.figure3:
         params:
             code=code("bahdanau2015.figure3"),
         shell:
-            "python -m nmt bahdanau2015.figure3 --points {input} --outputs {output} 2> {log}"
+            "python -m nmt bahdanau2015.figure3 --points {input:q} --outputs {output:q} 2> {log:q}"

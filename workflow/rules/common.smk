@@ -121,8 +121,8 @@ def of_set(path, **names):
 
 
 def labels(systems):
-    """The labels of systems in tables and figures, quoted for the shell."""
-    return shlex.join(SYSTEMS[system] for system in systems)
+    """The labels of systems in tables and figures."""
+    return [SYSTEMS[system] for system in systems]
 
 
 def no_unk(system, of):
@@ -146,19 +146,20 @@ def train_priority(wildcards):
 def nll_sample(wildcards):
     """The options that draw the training pairs whose likelihood stands for the training set's."""
     if wildcards.text == "development":
-        return ""
-    return f"--sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
+        return []
+    return ["--sample", EXPERIMENT.evaluate.train_sample, "--seed", EXPERIMENT.seed]
 
 
 def search_options():
     """The options that decide what is found."""
     chosen = EXPERIMENT.translate
-    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}"
+    return ["--beam", chosen.beam, "--minimum-length-ratio", chosen.minimum_length_ratio]
 
 
 def speed_options(wildcards):
     """The options that say where and how fast."""
-    return f"--batch {EXPERIMENT.translate.batch} --device {EXPERIMENT.variants[wildcards.variant].run_time.device}"
+    device = EXPERIMENT.variants[wildcards.variant].run_time.device
+    return ["--batch", EXPERIMENT.translate.batch, "--device", device]
 
 
 def drawn(name):

@@ -33,7 +33,7 @@ rule mirror:
         folder=MIRROR,
         code=code("mirror"),
     shell:
-        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed} --output {params.folder} 2> {log}"
+        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed:q} --output {params.folder:q} 2> {log:q}"
 
 
 # Address and hash are params so that a change of them fetches again. The partial file is not an output, because
@@ -64,7 +64,7 @@ rule fetch:
         mirror=untracked(MIRROR),
     shell:
         "python -m nmt fetch --registry {params.registry:q} --archive {wildcards.archive:q}"
-        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output} 2> >(tee {log} >&2)"
+        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output:q} 2> >(tee {log:q} >&2)"
 
 
 # There is no benchmark file: Snakemake would take it for an output and not verify again.
@@ -81,7 +81,7 @@ rule verify:
         lock=LOCK,
         archives=f"{DATA}/archives",
     shell:
-        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives} 2> {log}"
+        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives:q} 2> {log:q}"
 
 
 rule extract:
@@ -104,8 +104,8 @@ rule extract:
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         code=code("extract"),
     shell:
-        "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
-        " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
+        "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
+        " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
 
 
 if ONE_SIDED:
@@ -131,8 +131,8 @@ if ONE_SIDED:
             pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
             code=code("extract"),
         shell:
-            "python -m nmt extract --name {wildcards.corpus} --archives {input} --members {params.members}"
-            " --expected-pairs {params.pairs} --outputs {output} 2> {log}"
+            "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
+            " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
 
 
 # A large training corpus consists of parts (shards) that are tokenized, cleaned and scored one by one.
@@ -153,8 +153,8 @@ rule tokenize:
         shard=lambda wildcards: PART[wildcards.part].options,
         code=code("tokenize"),
     shell:
-        "python -m nmt tokenize --language {wildcards.language} {params.shard} --input {input}"
-        " --output {output} 2> {log}"
+        "python -m nmt tokenize --language {wildcards.language:q} {params.shard:q} --input {input:q}"
+        " --output {output:q} 2> {log:q}"
 
 
 rule development:
@@ -172,7 +172,7 @@ rule development:
     resources:
         **growing(mem_mb=100, runtime=5),
     shell:
-        "cat {input} > {output} 2> {log}"
+        "cat {input:q} > {output:q} 2> {log:q}"
 
 
 rule lmplz:
@@ -192,7 +192,7 @@ rule lmplz:
     params:
         code=code("lmplz"),
     shell:
-        "python -m nmt lmplz --output {output} 2> {log}"
+        "python -m nmt lmplz --output {output:q} 2> {log:q}"
 
 
 rule clean:
@@ -213,8 +213,8 @@ rule clean:
     params:
         code=code("clean"),
     shell:
-        "python -m nmt clean --texts {input.texts} --held-out-sources {input.held_out_sources}"
-        " --held-out-targets {input.held_out_targets} --output {output} 2> {log}"
+        "python -m nmt clean --texts {input.texts:q} --held-out-sources {input.held_out_sources:q}"
+        " --held-out-targets {input.held_out_targets:q} --output {output:q} 2> {log:q}"
 
 
 # Language models and ratings are made only if the rule of selection needs them (SCORED).
@@ -242,10 +242,10 @@ rule train_lm:
         seed=EXPERIMENT.seed,
         code=code("train_lm"),
     shell:
-        "python -m nmt train_lm --lmplz {input.lmplz} --names {params.names} --sources {input.sources}"
-        " --targets {input.targets} --cleaned {input.cleaned} --in-domain-sources {input.in_domain_sources}"
-        " --in-domain-targets {input.in_domain_targets} --settings {params.settings:q} --seed {params.seed}"
-        " --output $(dirname {output.models[0]}) 2> {log}"
+        "python -m nmt train_lm --lmplz {input.lmplz:q} --names {params.names:q} --sources {input.sources:q}"
+        " --targets {input.targets:q} --cleaned {input.cleaned:q} --in-domain-sources {input.in_domain_sources:q}"
+        " --in-domain-targets {input.in_domain_targets:q} --settings {params.settings:q} --seed {params.seed:q}"
+        " --output $(dirname {output.models[0]:q}) 2> {log:q}"
 
 
 rule score_pairs:
@@ -265,8 +265,8 @@ rule score_pairs:
     params:
         code=code("score_pairs"),
     shell:
-        "python -m nmt score_pairs --texts {input.texts} --models $(dirname {input.models[0]})"
-        " --output {output} 2> {log}"
+        "python -m nmt score_pairs --texts {input.texts:q} --models $(dirname {input.models[0]:q})"
+        " --output {output:q} 2> {log:q}"
 
 
 rule select:
@@ -294,10 +294,10 @@ rule select:
         seed=EXPERIMENT.seed,
         code=code("select"),
     shell:
-        "python -m nmt select --names {params.names} --sources {input.sources} --targets {input.targets}"
-        " --cleaned {input.cleaned} --ratings {input.ratings} --settings {params.settings:q} --seed {params.seed}"
-        " --outputs {output.texts} --audit {output.audit} --examples {output.examples}"
-        " --distribution {output.distribution} 2> {log}"
+        "python -m nmt select --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q}"
+        " --cleaned {input.cleaned:q} --ratings {input.ratings:q} --settings {params.settings:q} --seed {params.seed:q}"
+        " --outputs {output.texts:q} --audit {output.audit:q} --examples {output.examples:q}"
+        " --distribution {output.distribution:q} 2> {log:q}"
 
 
 rule shortlist:
@@ -317,7 +317,7 @@ rule shortlist:
         settings=settings("shortlist", "size"),
         code=code("shortlist"),
     shell:
-        "python -m nmt shortlist --input {input} --settings {params.settings:q} --output {output} 2> {log}"
+        "python -m nmt shortlist --input {input:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
 
 
 rule binarize:
@@ -338,5 +338,5 @@ rule binarize:
         seed=EXPERIMENT.seed,
         code=code("binarize"),
     shell:
-        "python -m nmt binarize --texts {input.texts} --shortlists {input.shortlists} --seed {params.seed}"
-        " --output $(dirname {output.files[0]}) 2> {log}"
+        "python -m nmt binarize --texts {input.texts:q} --shortlists {input.shortlists:q} --seed {params.seed:q}"
+        " --output $(dirname {output.files[0]:q}) 2> {log:q}"

@@ -26,9 +26,9 @@ rule evaluate:
         language=LANGUAGES[1],
         code=code("evaluate"),
     shell:
-        "python -m nmt evaluate --source {input.source} --reference {input.reference}"
-        " --raw-reference {input.raw_reference} --language {params.language} --shortlists {input.shortlists}"
-        " --translation {input.translation} --translation-no-unk {input.no_unk} --output {output} 2> {log}"
+        "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"
+        " --raw-reference {input.raw_reference:q} --language {params.language:q} --shortlists {input.shortlists:q}"
+        " --translation {input.translation:q} --translation-no-unk {input.no_unk:q} --output {output:q} 2> {log:q}"
 
 
 rule selection_table:
@@ -49,7 +49,7 @@ rule selection_table:
     params:
         code=code("selection_table"),
     shell:
-        "python -m nmt selection_table --audit {input.audit} --printed {input.printed} --output {output} 2> {log}"
+        "python -m nmt selection_table --audit {input.audit:q} --printed {input.printed:q} --output {output:q} 2> {log:q}"
 
 
 rule coverage:
@@ -73,8 +73,8 @@ rule coverage:
         names=[*DEVELOPMENT, *TEST],
         code=code("coverage"),
     shell:
-        "python -m nmt coverage --shortlists {input.shortlists} --texts {input.texts} --audit {input.audit}"
-        " --names {params.names} --sources {input.sources} --targets {input.targets} --output {output} 2> {log}"
+        "python -m nmt coverage --shortlists {input.shortlists:q} --texts {input.texts:q} --audit {input.audit:q}"
+        " --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q} --output {output:q} 2> {log:q}"
 
 
 rule significance:
@@ -97,14 +97,14 @@ rule significance:
         **growing(mem_mb=4000, runtime=60),
     params:
         labels=labels(SYSTEMS),
-        pairs=" ".join(f"--pair {labels(pair)}" for pair in compared(EXPERIMENT)),
+        pairs=[word for pair in compared(EXPERIMENT) for word in ("--pair", *labels(pair))],
         seed=EXPERIMENT.seed,
         code=code("significance"),
     shell:
-        "python -m nmt significance --source {input.source} --reference {input.reference}"
-        " --shortlists {input.shortlists} --translations {input.translations} --translations-no-unk {input.no_unk}"
-        " --labels {params.labels} {params.pairs} --seed {params.seed}"
-        " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+        "python -m nmt significance --source {input.source:q} --reference {input.reference:q}"
+        " --shortlists {input.shortlists:q} --translations {input.translations:q} --translations-no-unk {input.no_unk:q}"
+        " --labels {params.labels:q} {params.pairs:q} --seed {params.seed:q}"
+        " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if "ratings" in ARTEFACTS:
@@ -127,5 +127,5 @@ if "ratings" in ARTEFACTS:
         params:
             code=code("ratings"),
         shell:
-            "cp {input} {output.csv} && python -m nmt ratings --points {input} --outputs {output.pdf} {output.svg} {output.png}"
-            " 2> {log}"
+            "cp {input:q} {output.csv:q} && python -m nmt ratings --points {input:q} --outputs {output.pdf:q} {output.svg:q} {output.png:q}"
+            " 2> {log:q}"

@@ -21,7 +21,7 @@ rule moses_align:
         code=code("moses_align"),
     shell:
         "python -m nmt moses_align --bin {params.bin:q} --settings {params.settings:q}"
-        " --texts {input} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        " --texts {input:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule moses_language_model:
@@ -45,8 +45,8 @@ rule moses_language_model:
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --settings {params.settings:q}"
-        " --texts {input.texts} --held-out {input.held_out} --memory {resources.mem_mb}"
-        " --output {output} 2> >(tee {log} >&2)"
+        " --texts {input.texts:q} --held-out {input.held_out:q} --memory {resources.mem_mb}"
+        " --output {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule moses_phrases:
@@ -71,8 +71,8 @@ rule moses_phrases:
         code=code("moses_phrases"),
     shell:
         "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
-        " --texts {input.texts} --links {input.links} --language-model {input.language_model}"
-        " --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        " --texts {input.texts:q} --links {input.links:q} --language-model {input.language_model:q}"
+        " --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule moses_tune:
@@ -102,8 +102,8 @@ rule moses_tune:
         code=code("moses_tune"),
     shell:
         "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
-        " --seed {params.seed} --model {input.model} --texts {input.texts} --threads {threads} --work {params.work}"
-        " --configuration {output.configuration} --output {output.summary} 2> >(tee {log} >&2)"
+        " --seed {params.seed:q} --model {input.model:q} --texts {input.texts:q} --threads {threads} --work {params.work:q}"
+        " --configuration {output.configuration:q} --output {output.summary:q} 2> >(tee {log:q} >&2)"
 
 
 rule moses_translate:
@@ -127,5 +127,5 @@ rule moses_translate:
         code=code("moses_translate"),
     shell:
         "python -m nmt moses_translate --bin {params.bin:q} --settings {params.settings:q}"
-        " --threads {threads} --configuration {input.configuration} --source {input.source}"
-        " --output {output} 2> >(tee {log} >&2)"
+        " --threads {threads} --configuration {input.configuration:q} --source {input.source:q}"
+        " --output {output:q} 2> >(tee {log:q} >&2)"

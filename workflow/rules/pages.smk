@@ -27,7 +27,7 @@ for table, artefact in ARTEFACTS.items():
         params:
             code=code("sheet"),
         shell:
-            "python -m nmt sheet --table {input.table} --numbers {input.numbers} --output {output} 2> {log}"
+            "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} --output {output:q} 2> {log:q}"
 
 
 # The page links to figures, so they must be there, but a change of one does not make the page again.
@@ -60,10 +60,10 @@ rule index:
         titles=[one.title for one, _ in PAGE],
         sets=TEST,
         labels=labels(EXPERIMENT.variants),
-        baseline=(f"--baseline {labels([PHRASE_BASED])}" if PHRASE_BASED in SYSTEMS else ""),
+        baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
         code=code("index"),
     shell:
-        "python -m nmt index --experiment {params.experiment} {params.head:q} --shown {params.shown}"
-        " --titles {params.titles:q} --captions {input.captions} --sets {params.sets} --sources {input.sources}"
-        " --references {input.references} --labels {params.labels} --alignments {input.alignments}"
-        " {params.baseline} {input.baseline} --output {output.page} 2> {log}"
+        "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
+        " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
+        " --references {input.references:q} --labels {params.labels:q} --alignments {input.alignments:q}"
+        " {params.baseline:q} {input.baseline:q} --output {output.page:q} 2> {log:q}"

@@ -24,9 +24,9 @@ rule translate:
         code=model_code("translate"),
         speed=untracked(speed_options),
     shell:
-        "python -m nmt translate --model $(dirname {input.model[0]}) --tokenized --source {input.source}"
-        " --output {output.translation} --scores {output.scores} --alignments {output.alignments}"
-        " {params.search} {params.speed} --threads {threads} 2> >(tee {log} >&2)"
+        "python -m nmt translate --model $(dirname {input.model[0]:q}) --tokenized --source {input.source:q}"
+        " --output {output.translation:q} --scores {output.scores:q} --alignments {output.alignments:q}"
+        " {params.search:q} {params.speed:q} --threads {threads} 2> >(tee {log:q} >&2)"
 
 
 # Only the sentences of the paper's "No UNK" column: no unknown word in source or reference.
@@ -53,6 +53,6 @@ rule translate_no_unk:
         code=model_code("translate"),
         speed=untracked(speed_options),
     shell:
-        "python -m nmt translate --model $(dirname {input.model[0]}) --tokenized --source {input.source}"
-        " --output {output.translation} --scores {output.scores} --forbid-unk --only-known {input.reference}"
-        " {params.search} {params.speed} --threads {threads} 2> >(tee {log} >&2)"
+        "python -m nmt translate --model $(dirname {input.model[0]:q}) --tokenized --source {input.source:q}"
+        " --output {output.translation:q} --scores {output.scores:q} --forbid-unk --only-known {input.reference:q}"
+        " {params.search:q} {params.speed:q} --threads {threads} 2> >(tee {log:q} >&2)"

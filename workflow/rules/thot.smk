@@ -8,8 +8,8 @@ THOT = dict(
     language_model=multiext("<data>/phrase_based/thot_language_model/model", "", ".weights", ".wp"),
 )
 THOT_OPTIONS = (
-    " --direct $(dirname {input.direct}) --inverse $(dirname {input.inverse}) --phrase-table {input.phrases}"
-    " --language-model $(dirname {input.language_model[0]})"
+    " --direct $(dirname {input.direct:q}) --inverse $(dirname {input.inverse:q}) --phrase-table {input.phrases:q}"
+    " --language-model $(dirname {input.language_model[0]:q})"
 )
 SEARCH = ["stack", "distortion_limit", "phrase_length", "translations"]
 
@@ -35,8 +35,8 @@ rule thot_word_align:
         seed=EXPERIMENT.seed,
         code=code("thot_word_align"),
     shell:
-        "python -m nmt thot_word_align --texts {input} {params.inverse} --settings {params.settings:q}"
-        " --seed {params.seed} --output $(dirname {output}) 2> >(tee {log} >&2)"
+        "python -m nmt thot_word_align --texts {input:q} {params.inverse:q} --settings {params.settings:q}"
+        " --seed {params.seed:q} --output $(dirname {output:q}) 2> >(tee {log:q} >&2)"
 
 
 rule thot_symmetrize:
@@ -56,7 +56,7 @@ rule thot_symmetrize:
     params:
         code=code("thot_symmetrize"),
     shell:
-        "python -m nmt thot_symmetrize --direct {input.direct} --inverse {input.inverse} --output {output} 2> {log}"
+        "python -m nmt thot_symmetrize --direct {input.direct:q} --inverse {input.inverse:q} --output {output:q} 2> {log:q}"
 
 
 rule thot_phrase_table:
@@ -78,8 +78,8 @@ rule thot_phrase_table:
         seed=EXPERIMENT.seed,
         code=code("thot_phrase_table"),
     shell:
-        "python -m nmt thot_phrase_table --texts {input.texts} --links {input.links} --settings {params.settings:q}"
-        " --seed {params.seed} --output {output} 2> {log}"
+        "python -m nmt thot_phrase_table --texts {input.texts:q} --links {input.links:q} --settings {params.settings:q}"
+        " --seed {params.seed:q} --output {output:q} 2> {log:q}"
 
 
 rule thot_language_model:
@@ -100,8 +100,8 @@ rule thot_language_model:
         settings=settings("phrase_based", "order"),
         code=code("thot_language_model"),
     shell:
-        "python -m nmt thot_language_model --texts {input.texts} --held-out {input.held_out}"
-        " --settings {params.settings:q} --output $(dirname {output[0]}) 2> {log}"
+        "python -m nmt thot_language_model --texts {input.texts:q} --held-out {input.held_out:q}"
+        " --settings {params.settings:q} --output $(dirname {output[0]:q}) 2> {log:q}"
 
 
 rule thot_tune:
@@ -124,8 +124,8 @@ rule thot_tune:
         seed=EXPERIMENT.seed,
         code=code("thot_tune"),
     shell:
-        "python -m nmt thot_tune" + THOT_OPTIONS + " --texts {input.texts} --settings {params.settings:q}"
-        " --seed {params.seed} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt thot_tune" + THOT_OPTIONS + " --texts {input.texts:q} --settings {params.settings:q}"
+        " --seed {params.seed:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
 
 
 rule thot_translate:
@@ -148,5 +148,5 @@ rule thot_translate:
         settings=settings("phrase_based", *SEARCH),
         code=code("thot_translate"),
     shell:
-        "python -m nmt thot_translate" + THOT_OPTIONS + " --weights {input.tuning} --source {input.source}"
-        " --settings {params.settings:q} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt thot_translate" + THOT_OPTIONS + " --weights {input.tuning:q} --source {input.source:q}"
+        " --settings {params.settings:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"

@@ -28,13 +28,13 @@ rule train:
         code=model_code("train"),
         settings=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()),
         checkpoints=untracked(lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"),
-        initial=lambda wildcards, input: (f"--initial {Path(input.initial[0]).parent}" if input.initial else ""),
+        initial=lambda wildcards, input: (["--initial", Path(input.initial[0]).parent] if input.initial else []),
         languages=LANGUAGES,
     shell:
-        "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]})"
-        " --development {input.development} --shortlists {input.shortlists} --languages {params.languages}"
-        " {params.initial} --checkpoints {params.checkpoints} --threads {threads} --output $(dirname {output.model[0]})"
-        " 2> >(trap '' INT TERM; tee {log} >&2)"
+        "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
+        " --development {input.development:q} --shortlists {input.shortlists:q} --languages {params.languages:q}"
+        " {params.initial:q} --checkpoints {params.checkpoints:q} --threads {threads} --output $(dirname {output.model[0]:q})"
+        " 2> >(trap '' INT TERM; tee {log:q} >&2)"
 
 
 rule nll:
@@ -59,5 +59,5 @@ rule nll:
         sample=nll_sample,
         code=model_code("nll"),
     shell:
-        "python -m nmt nll --model $(dirname {input.model[0]}) --texts {input.texts}"
-        " {params.sample} --threads {threads} --output {output} 2> >(tee {log} >&2)"
+        "python -m nmt nll --model $(dirname {input.model[0]:q}) --texts {input.texts:q}"
+        " {params.sample:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
