@@ -5,13 +5,16 @@ All of it happens in a copy of the tree; the checkout is only read.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import time
 
+import numpy as np
 import pytest
 
+from nmt.corpora.binarize import Bitext
 from nmt.settings.extends import PAPER
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
@@ -33,6 +36,16 @@ def test_whole_experiment_is_made(done: Tree) -> None:
     assert labels[1:6] == ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
     assert labels[6:] == ["Phrase-based (Thot)", ""]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
+
+
+def test_the_training_likelihood_is_of_pairs_that_the_model_trains_on(done: Tree) -> None:
+    text = Bitext(done.folder / "data/smoke/binarized")
+    longer = np.maximum(text.source_lengths, text.target_lengths)
+    for variant in VARIANTS:
+        figures = json.loads((done.folder / f"data/smoke/nll/{variant}/train.json").read_text())
+        short = int((longer <= (30 if "30" in variant else 50)).sum())
+        assert (figures["pairs"], figures["short_pairs"], figures["sentences"]) == (len(text), short, 20)
+    assert (longer > 30).any()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
