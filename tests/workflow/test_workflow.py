@@ -27,8 +27,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def test_whole_experiment_is_made(done: Tree) -> None:
     results = done.folder / "results/smoke"
     tables = ["selection.csv", "coverage.csv", "table1.csv", "table1.md", "table1.tex", "table2.csv", "table3.md"]
+    tables += ["learning_curves.csv"]
     tables += ["significance.csv", "significance.md"]
-    figures = ["ratings", "figure1", "figure2", "figure3"]
+    figures = ["ratings", "figure1", "figure2", "figure3", "learning_curves"]
     figures = [f"{figure}.{ending}" for figure in figures for ending in ("pdf", "svg", "png")]
     for name in [*tables, *figures]:
         assert (results / name).stat().st_size > 0
@@ -85,6 +86,7 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "bleu_by_length": 1, "figure2": 1, "sample_alignments": 1, "figure3": 1, "index": 1}
+    counts |= {"gather_metrics": 1, "learning_curves": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
 
 
