@@ -1,7 +1,7 @@
 """Gather the metrics of finished trainings in one table: the points of the learning curves.
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
-a sentence. A model that continues another begins at the updates and hours at which that one ended.
+a sentence. A model that continues another goes on from its updates and hours.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def points(records: list[Record], figure: str, hours_before: float) -> list[Poin
 
 def thinned(found: list[Point]) -> Iterator[Point]:
     """At most POINTS points, each at the end of the equally many that it is the mean of."""
-    each = math.ceil(len(found) / POINTS)
-    for first in range(0, len(found), max(1, each)):
+    each = max(1, math.ceil(len(found) / POINTS))
+    for first in range(0, len(found), each):
         part = found[first : first + each]
         yield *part[-1][:2], fmean(nll for _, _, nll in part)
 
