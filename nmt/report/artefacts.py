@@ -96,14 +96,10 @@ def significance(experiment: Experiment) -> list[Artefact]:
     return [found] if compared(experiment) else []
 
 
-def learning_curves() -> Artefact:
-    """Train and development NLL of all models on the way of their trainings."""
-    return _general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE)
-
-
 def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:
     """All artefacts by name: the paper's `own`, then the general ones that are not among them."""
-    general = [*significance(experiment), learning_curves(), selection()]
+    curves = _general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE)
+    general = [*significance(experiment), curves, selection()]
     if experiment.select.scores_pairs:
         general.append(_general("ratings", "Ratings of data selection", "Corpora", "csv", *FIGURE))
     general.append(_general("coverage", "Shortlist coverage", "Corpora", "csv"))

@@ -23,7 +23,9 @@ def test_an_experiment_without_a_paper() -> None:
 
 def test_what_an_experiment_does_not_have_is_left_out() -> None:
     assert names(variants={"one": {"updates": 1}}, select={"rule": "all"}) == [
-        *("learning_curves", "selection", "coverage"),
+        "learning_curves",
+        "selection",
+        "coverage",
     ]
     assert "significance" in names(variants={"one": {"updates": 1}}, phrase_based={})
 
