@@ -98,7 +98,7 @@ class Translate(Section):
 class Evaluate(Section):
     """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
 
-    The likelihood of `train_sample` training pairs stands for that of the training set.
+    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them.
     """
 
     no_unk: Annotated[bool, flag()] = False

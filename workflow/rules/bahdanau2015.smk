@@ -53,11 +53,12 @@ if PAPER.table2:
             **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(EXPERIMENT.variants),
+            batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
             code=code("bahdanau2015.table2"),
         shell:
-            "python -m nmt bahdanau2015.table2 --summaries {input.summaries} --train-nll {input.train}"
-            " --development-nll {input.development} --labels {params.labels} --printed {input.printed}"
-            " --output-csv {output.csv} --output-md {output.md} 2> {log}"
+            "python -m nmt bahdanau2015.table2 --summaries {input.summaries} --batches {params.batches}"
+            " --train-nll {input.train} --development-nll {input.development} --labels {params.labels}"
+            " --printed {input.printed} --output-csv {output.csv} --output-md {output.md} 2> {log}"
 
 
 if PAPER.table3:

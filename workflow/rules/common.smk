@@ -144,10 +144,11 @@ def train_priority(wildcards):
 
 
 def nll_sample(wildcards):
-    """The options that draw the training pairs whose likelihood stands for the training set's."""
+    """The options that draw some of the pairs that a variant trains on; their likelihood stands for that of all."""
     if wildcards.text == "development":
         return ""
-    return f"--sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
+    longest = EXPERIMENT.variants[wildcards.variant].optimization.maximum_length
+    return f"--maximum-length {longest} --sample {EXPERIMENT.evaluate.train_sample} --seed {EXPERIMENT.seed}"
 
 
 def search_options():

@@ -107,6 +107,48 @@ rule significance:
         " --output-csv {output.csv} --output-md {output.md} 2> {log}"
 
 
+rule gather_metrics:
+    input:
+        metrics=expand("<data>/models/{variant}/metrics.jsonl", variant=EXPERIMENT.variants),
+        summaries=expand("<data>/models/{variant}/summary.json", variant=EXPERIMENT.variants),
+    output:
+        "<results>/learning_curves.csv",
+    log:
+        "logs/gather_metrics/<experiment>/learning_curves.log",
+    benchmark:
+        "benchmarks/gather_metrics/<experiment>/learning_curves.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    resources:
+        **growing(mem_mb=500, runtime=5),
+    params:
+        models=" ".join(f"--model {labels([variant])} {DATA}/models/{variant}" for variant in EXPERIMENT.variants),
+        code=code("gather_metrics"),
+    shell:
+        "python -m nmt gather_metrics {params.models} --output {output} 2> {log}"
+
+
+rule learning_curves:
+    input:
+        "<results>/learning_curves.csv",
+    output:
+        **drawn("learning_curves"),
+    log:
+        "logs/learning_curves/<experiment>/learning_curves.log",
+    benchmark:
+        "benchmarks/learning_curves/<experiment>/learning_curves.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    resources:
+        **growing(mem_mb=2000, runtime=30),
+    params:
+        code=code("learning_curves"),
+    shell:
+        "python -m nmt learning_curves --points {input} --outputs {output} 2> {log}"
+
+
 if "ratings" in ARTEFACTS:
 
     rule ratings:
