@@ -190,7 +190,9 @@ def test_struck_by_each_signal_it_ends_with_the_same_bytes(request: pytest.Fixtu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_struck_five_times_it_ends_with_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path, seed: int) -> None:
+def test_struck_five_times_it_ends_with_the_same_bytes(
+    request: pytest.FixtureRequest, tmp_path: Path, seed: int
+) -> None:
     """Twenty moments in all, every signal to everyone in turn."""
     kinds = [(number, whom) for number in SIGNALS for whom in WHOM]
     random.Random(20).shuffle(kinds)
