@@ -129,7 +129,7 @@ def test_where_nothing_ends_it_searches_again(width: int) -> None:
 
 @pytest.mark.parametrize(("width", "widest"), [(1, 512), (3, 768), (250, 500), (500, 500)])
 def test_the_beam_is_doubled_until_it_is_500_wide(width: int, widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that cannot end: the first search's translation stands in, and no search has more rows than it needs."""
+    """A model that cannot end: the first search's translation stands in. Memory holds the first search's rows."""
     model = ending(tiny_model(), bias=-math.inf)
     batch = [[3, 5], [4], [2, 2], [6]]
     first = search(model, batch, BeamSettings(width, fallback=False, alignments=True))
@@ -149,6 +149,16 @@ def test_the_beam_is_doubled_until_it_is_500_wide(width: int, widest: int, monke
         assert not one.ended
         assert (one.words, one.log_probability) == (other.words, other.log_probability)
         torch.testing.assert_close(one.alignment, other.alignment, rtol=0, atol=0)
+
+
+def test_where_only_unk_is_possible_the_fallback_allows_it() -> None:
+    model = ending(tiny_model())
+    with torch.no_grad():
+        model.decoder.readout.b_o[UNK + 1 :] = -math.inf
+    assert search(model, [[3, 5]], BeamSettings(2, forbid_unk=True, fallback=False)) == [[]]
+    ((found,),) = search(model, [[3, 5]], BeamSettings(2, forbid_unk=True))
+    assert found.ended
+    assert found.words == [UNK] * len(found.words) != []
 
 
 def test_a_wide_beam_finds_the_most_probable_translation() -> None:
