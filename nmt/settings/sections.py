@@ -87,11 +87,12 @@ class Shortlist(Section):
 
 @dataclass(frozen=True)
 class Translate(Section):
-    """Beam search."""
+    """Beam search; with `fallback` again where no translation has ended."""
 
     beam: Annotated[int, integer(1)] = 12
     batch: Annotated[int, integer(1)] = 32
     minimum_length_ratio: Annotated[float, fraction()] = 0.5
+    fallback: Annotated[bool, flag()] = True
 
 
 @dataclass(frozen=True)

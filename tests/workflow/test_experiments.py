@@ -17,7 +17,7 @@ generated: {pairs: 300, development: 20, test_bin: 5}
 corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
 select: {rule: all}
 shortlist: {size: 100}
-translate: {beam: 2, batch: 300}
+translate: {beam: 2, batch: 300, fallback: false}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, optimizer: adam}
 variants: {small: {updates: 30, evaluate_every: 10, initialization_scale: 0.1, attention_scale: 0.1}}
 """

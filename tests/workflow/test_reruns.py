@@ -131,9 +131,9 @@ def test_the_conda_flag_reruns_nothing(done: Tree, conda: Path) -> None:
     assert done.plan(options=("--use-conda",), path=str(conda / "bin")) == []
 
 
-def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
+def test_the_settings_of_the_search_translate_again_and_train_nothing(done: Tree) -> None:
     searched = each(["translate", "translate_no_unk", "evaluate"], VARIANTS)
-    check(done.plan("translate: {beam: 3}"), searched, each(AFTER_TRANSLATION, [""]))
+    check(done.plan("translate: {beam: 3, fallback: true}"), searched, each(AFTER_TRANSLATION, [""]))
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,12 @@ def test_the_training_likelihood_is_of_pairs_that_the_model_trains_on(done: Tree
     assert (longer > 30).any()
 
 
+def test_without_the_fallback_translations_may_be_unfinished(done: Tree) -> None:
+    """The smoke experiment switches it off, and its models end hardly any translation."""
+    scores = done.folder / "data/smoke/translations/RNNencdec-30/newstest2014.scores.tsv"
+    assert scores.read_text().count("\t0\n") > 60
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: signal.Signals) -> None:
     """As Ctrl-C in a terminal and the end of a cluster's job do it: all processes get the signal, tee included."""

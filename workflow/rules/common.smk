@@ -154,7 +154,8 @@ def nll_sample(wildcards):
 def search_options():
     """The options that decide what is found."""
     chosen = EXPERIMENT.translate
-    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}"
+    fallback = "" if chosen.fallback else " --no-fallback"
+    return f"--beam {chosen.beam} --minimum-length-ratio {chosen.minimum_length_ratio}{fallback}"
 
 
 def speed_options(wildcards):
