@@ -71,7 +71,9 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "coverage": "count how much of each text the vocabularies cover",
             "evidence": "compare data selections by perplexity and BLEU",
         },
+        "nmt.monitor": {"gather_metrics": "gather the training metrics of all models in one table"},
         "nmt.report": {
+            "learning_curves": "draw the learning curves of all models",
             "selection_table": "tabulate what data selection kept of each corpus",
             "ratings": "draw the distribution of the scores of each corpus's pairs",
             "significance": "test which differences in BLEU are more than chance",

@@ -1,28 +1,56 @@
-"""Paired bootstrap of BLEU, as sacreBLEU computes it.
+"""Paired bootstrap of BLEU, on sacreBLEU's resamples of the sentences.
 
-The p-value is the share of resamples whose difference lies at least as far from the mean difference of the resamples
-as the measured difference lies from zero.
+d is the measured difference between two systems, d_i that of resample i of n, and m the mean of all d_i. The two-sided
+p-value is (1 + number of i with |d_i - m| >= |d|) / (n + 1): how often chance alone takes a difference as far from its
+mean as d is from zero. sacreBLEU's own test resamples alike, but counts |d_i| - mean |d_i| > |d|, and so only the
+resamples on one side: about half as many.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from sacrebleu.significance import PairedTest, Result
+import numpy as np
+from sacrebleu.significance import _bootstrap_resample
 
 from nmt.evaluation.bleu import tokenized_metric
+
+INTERVAL = (2.5, 97.5)  # percentiles of the resampled differences: 95 % of them lie between
+
+
+class Comparison(NamedTuple):
+    """A system beside its baseline: BLEU and differences in percent, with the ends of a 95 % interval."""
+
+    bleu: float
+    baseline_bleu: float
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
 
 
 def compare(
     baseline: Sequence[str], systems: Sequence[Sequence[str]], references: Sequence[str], resamples: int, seed: int
-) -> tuple[str, list[tuple[float, float, float]]]:
-    """sacreBLEU's signature and, for each system, its BLEU in percent, the baseline's and the p-value."""
+) -> tuple[str, list[Comparison]]:
+    """sacreBLEU's signature, and the comparison of each system with the baseline on the same resamples."""
     os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
-    named = [(str(index), lines) for index, lines in enumerate([baseline, *systems])]
-    test = PairedTest(named, {"BLEU": tokenized_metric()}, [references], "bs", resamples)
-    signatures, scores = test()
-    results = [result for result in scores["BLEU"] if isinstance(result, Result)]
-    found = [(result.score, results[0].score, result.p_value or 1.0) for result in results[1:]]
-    # sacreBLEU gives a difference of zero the lowest p
-    return str(signatures["BLEU"]), [(own, other, 1.0 if own == other else chance) for own, other, chance in found]
+    metric = tokenized_metric()
+    scores, resampled = [], []
+    for lines in (baseline, *systems):
+        sentences = metric._extract_corpus_statistics(lines, [references])
+        scores.append(metric._aggregate_and_compute(sentences).score)
+        _, found = _bootstrap_resample(sentences, metric, resamples)
+        resampled.append(np.array([one.score for one in found]))
+    comparisons = []
+    for score, drawn in zip(scores[1:], resampled[1:], strict=True):
+        difference, differences = score - scores[0], drawn - resampled[0]
+        as_far = np.abs(differences - differences.mean()) >= abs(difference)
+        p_value = (1 + int(as_far.sum())) / (resamples + 1)
+        lower, upper = np.percentile(differences, INTERVAL)
+        comparisons.append(Comparison(score, scores[0], difference, float(lower), float(upper), p_value))
+    signature = metric.get_signature()
+    signature.update("seed", str(seed))
+    signature.update("bs", resamples)
+    return str(signature), comparisons

@@ -60,8 +60,7 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
     records = read_metrics(file)
     updates = int(records[-1]["updates"] or 0) if records else 0
     words, scores = values(records, "words_per_second"), values(records, "development_nll")
-    folder = folders(experiment.name, variant.name)[1]
-    finished = file.parent == folder
+    finished = file.parent == folders(experiment.name, variant.name)[1]
     start = _start(experiment, variant)
     last = None if start is None or finished else start + variant.optimization.updates
     state, end = "finished", _clock(written)
@@ -72,7 +71,7 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
         state,
         updates,
         last,
-        _summary(folder, "epochs") if finished else _epochs(experiment, variant.optimization, updates),
+        _epochs(experiment, variant.optimization, updates),
         words[-1][1] if words else None,
         scores[-1][1] if scores else None,
         min(scores, key=lambda score: score[1], default=None),
@@ -84,29 +83,21 @@ def _start(experiment: Experiment, variant: Variant) -> int | None:
     """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
     if variant.continues is None:
         return 0
-    updates = _summary(folders(experiment.name, variant.continues)[1], "updates_best")
-    return None if updates is None else int(updates)
+    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", "updates_best")
 
 
-def _summary(folder: Path, key: str) -> float | None:
-    """A number in the summary of a finished training; None if it is missing."""
+def _number(file: Path, key: str) -> int | None:
+    """A whole number in a JSON file; None if it is missing."""
     try:
-        return float(read_json(folder / "summary.json")[key])
+        return int(read_json(file)[key])
     except (UserError, KeyError):
         return None
 
 
 def _epochs(experiment: Experiment, optimization: Optimization, updates: int) -> float | None:
-    """Passes over the training pairs of at most the maximum length; None if the binarized text is missing."""
-    from nmt.corpora.binarize import Bitext
-
-    try:
-        bitext = Bitext(Path("data") / experiment.name / "binarized")
-    except UserError:
-        return None
-    longest = optimization.maximum_length
-    short = (bitext.source_lengths <= longest) & (bitext.target_lengths <= longest)
-    return updates * optimization.batch / max(1, int(short.sum()))
+    """Epochs as in Table 2: pairs seen, for each pair of the training text; None if the binarized text is missing."""
+    pairs = _number(Path("data") / experiment.name / "binarized/meta.json", "pairs")
+    return None if pairs is None else updates * optimization.batch / pairs
 
 
 def _pace(

@@ -98,7 +98,8 @@ def significance(experiment: Experiment) -> list[Artefact]:
 
 def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:
     """All artefacts by name: the paper's `own`, then the general ones that are not among them."""
-    general = [*significance(experiment), selection()]
+    curves = _general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE)
+    general = [*significance(experiment), curves, selection()]
     if experiment.select.scores_pairs:
         general.append(_general("ratings", "Ratings of data selection", "Corpora", "csv", *FIGURE))
     general.append(_general("coverage", "Shortlist coverage", "Corpora", "csv"))

@@ -1,4 +1,4 @@
-"""Test which differences in BLEU are more than chance, by paired bootstrap.
+"""Test which differences in BLEU are more than chance, by paired bootstrap (`nmt.evaluation.bootstrap`).
 
 Each row compares a system with a baseline on the same sentences: on all and, where they were translated with the
 unknown word forbidden, on those without unknown words.
@@ -17,7 +17,7 @@ from nmt.system.files import UserError, write_lines
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
-    *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "p_value"),
+    *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "lower", "upper", "p_value"),
     *("sentences", "resamples", "signature"),
 )
 PARTS = {"all": "All", "no_unk": "No UNK"}
@@ -52,14 +52,14 @@ def rows(
 ) -> list[list[Cell]]:
     """The rows of COLUMNS of one part, in the order of `pairs`; without numbers where it has no sentences."""
     if not references:
-        return [[part, *pair, None, None, None, None, 0, resamples, None] for pair in pairs]
+        return [[part, *pair, *[None] * 6, 0, resamples, None] for pair in pairs]
     found: dict[tuple[str, str], list[Cell]] = {}
     for baseline in dict.fromkeys(baseline for _, baseline in pairs):
         systems = [system for system, other in pairs if other == baseline]
         chosen = [lines[system] for system in systems]
         signature, results = compare(lines[baseline], chosen, references, resamples, seed)
-        for system, (own, other, chance) in zip(systems, results, strict=True):
-            numbers = (number(own, 2), number(other, 2), number(own - other, 2), number(chance, 4))
+        for system, (*percent, p_value) in zip(systems, results, strict=True):
+            numbers = [*(number(value, 2) for value in percent), number(p_value, 4)]
             found[system, baseline] = [part, system, baseline, *numbers, len(references), resamples, signature]
     return [found[pair] for pair in pairs]
 
@@ -68,29 +68,34 @@ def markdown(table: list[list[Cell]]) -> list[str]:
     """The table, with significant differences in bold, and how it was made."""
     lines = []
     for row in table:
-        part, system, baseline, bleu, other, difference, chance, *_ = (
+        part, system, baseline, bleu, other, difference, lower, upper, p_value, *_ = (
             "" if cell is None else str(cell) for cell in row
         )
         names = (escape_markdown(system), escape_markdown(baseline), PARTS[part])
-        if chance:
-            mark = "**" if float(chance) < LEVEL else ""
+        interval = ""
+        if p_value:
+            mark = "**" if float(p_value) < LEVEL else ""
             difference = f"{mark}{float(difference):+.2f}{mark}"
-        lines.append([*names, bleu or "–", other or "–", difference or "–", chance or "–"])
-    resamples = int(str(table[0][8]))
+            interval = f"{float(lower):+.2f} to {float(upper):+.2f}"
+        lines.append([*names, *(cell or "–" for cell in (bleu, other, difference, interval, p_value))])
+    resamples = int(str(table[0][10]))
     counts = [
-        f"{title}: {span(int(str(row[7])) for row in table if row[0] == part)}"
+        f"{title}: {span(int(str(row[9])) for row in table if row[0] == part)}"
         for part, title in PARTS.items()
         if any(row[0] == part for row in table)
     ]
-    signatures = [str(row[9]) for row in table if row[9] is not None]
+    signatures = [str(row[11]) for row in table if row[11] is not None]
     return [
         "# Significance of the differences in BLEU",
         "",
-        *markdown_table(["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "p"], lines),
+        *markdown_table(
+            ["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "95 % interval", "p"], lines
+        ),
         "",
-        f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). Bold: p < {LEVEL}. The "
-        f"least p that they can show is {1 / (resamples + 1):.4f}: it means as much or less. "
-        + (f"`{signatures[0]}`" if signatures else ""),
+        f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). The interval holds the "
+        "differences of 95 % of them. p is two-sided: how often a resample's difference is as far from the mean of all "
+        f"resamples as the measured one is from zero. Bold: p < {LEVEL}. The least p that {resamples} resamples can "
+        f"show is {1 / (resamples + 1):.4f}: it means as much or less. " + (f"`{signatures[0]}`" if signatures else ""),
     ]
 
 

@@ -2,13 +2,14 @@
 
 At each step the `width` best continuations of a sentence's hypotheses survive. A hypothesis that ends leaves the beam,
 which is then narrower by one. The search of a sentence is over when its beam is empty or when its hypotheses are three
-times as long as the source.
+times as long as the source. If nothing has ended by then, the fallback searches again: with the unknown word allowed,
+if it was forbidden, then with a beam that is doubled until something ends or it is 500 wide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,6 +20,7 @@ from nmt.settings.sections import Translate
 from nmt.training.batches import by_length, pad
 
 MAXIMUM_LENGTH_RATIO = 3  # of the steps of a search to the words of its source, EOS counted
+WIDE = 500  # the fallback doubles a beam until it is at least so wide
 BLOCK = 256  # words; only the blocks with the highest maxima are sorted
 COMPACTION = 0.75  # finished sentences leave the batch once at most this share of it is still searched
 
@@ -49,6 +51,8 @@ class BeamSettings:
     `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source,
     EOS counted on both sides.
 
+    `fallback`: search again for the sentences for which nothing has ended.
+
     `normalize`: rank hypotheses by log probability per word, EOS counted, instead of by total log probability.
 
     `n_best`: how many hypotheses to return for each sentence.
@@ -59,6 +63,7 @@ class BeamSettings:
     width: int = Translate.beam
     forbid_unk: bool = False
     minimum_length_ratio: float = Translate.minimum_length_ratio
+    fallback: bool = Translate.fallback
     normalize: bool = False
     n_best: int = 1
     alignments: bool = False
@@ -213,8 +218,25 @@ def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor
 def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
     """The `n_best` finished hypotheses of each source (word ids without EOS), best first; fewer where fewer ended.
 
-    Where no hypothesis ends within MAXIMUM_LENGTH_RATIO times the source's length, the best unfinished one stands in.
+    Where nothing ends, even in the widest beam of the fallback, the best unfinished hypothesis of the first search
+    stands in.
     """
+    results = _search_once(model, sources, settings)
+    rows = len(sources) * settings.width
+    for again in _fallbacks(settings) if settings.fallback else ():
+        left = [number for number, found in enumerate(results) if not _has_ended(found)]
+        size = max(1, rows // again.width)  # fewer sentences at a time, so that wider beams need no more memory
+        for start in range(0, len(left), size):
+            chosen = left[start : start + size]
+            searched = _search_once(model, [sources[number] for number in chosen], again)
+            for number, found in zip(chosen, searched, strict=True):
+                if _has_ended(found):
+                    results[number] = found
+    return results
+
+
+def _search_once(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
+    """As `search`, without the fallback."""
     beams = _Beams(model, sources, settings)
     while len(beams.sentences) and bool((beams.widths > 0).any()):
         beams.advance()
@@ -223,6 +245,20 @@ def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSetti
         best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]
         results.append([beams.hypothesis(sentence, end, len(source) + 1) for end in best])
     return results
+
+
+def _fallbacks(settings: BeamSettings) -> Iterator[BeamSettings]:
+    """The settings of the searches that may follow, in the original code's order."""
+    if settings.forbid_unk:
+        settings = replace(settings, forbid_unk=False)
+        yield settings
+    while settings.width < WIDE:
+        settings = replace(settings, width=2 * settings.width)
+        yield settings
+
+
+def _has_ended(hypotheses: Sequence[Hypothesis]) -> bool:
+    return any(one.ended for one in hypotheses)
 
 
 def search_all(

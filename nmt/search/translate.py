@@ -95,7 +95,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the N best translations of each line on N successive lines, best first, empty where the search "
         "found fewer; N is at most the beam width (default: %(default)s)",
     )
-    parser.add_argument("--forbid-unk", action="store_true", help="never generate the unknown word, UNK")
+    parser.add_argument(
+        "--forbid-unk",
+        action="store_true",
+        help="do not generate the unknown word, UNK, unless no translation ends without it (see --no-fallback)",
+    )
     parser.add_argument(
         "--replace-unk",
         nargs="?",
@@ -118,6 +122,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RATIO",
         help="lower limit of the translation's length, as a multiple of the source's length, both in words with the "
         "end of sentence (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-fallback",
+        action="store_false",
+        dest="fallback",
+        help="where no translation has ended at three times the source's length, write the best unfinished one "
+        "(default: search again, first with UNK if it was forbidden, then with a beam that is doubled until a "
+        "translation ends or the beam is 500 wide, which can take a hundred times as long)",
     )
     parser.add_argument(
         "--normalize",
@@ -161,6 +173,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.beam,
         arguments.forbid_unk,
         arguments.minimum_length_ratio,
+        arguments.fallback,
         arguments.normalize,
         arguments.n_best,
         arguments.alignments is not None or dictionary is not None,

@@ -88,18 +88,19 @@ class Shortlist(Section):
 
 @dataclass(frozen=True)
 class Translate(Section):
-    """Beam search."""
+    """Beam search; with `fallback` again where no translation has ended."""
 
     beam: Annotated[int, integer(1)] = 12
     batch: Annotated[int, integer(1)] = 32
     minimum_length_ratio: Annotated[float, fraction()] = 0.5
+    fallback: Annotated[bool, flag()] = True
 
 
 @dataclass(frozen=True)
 class Evaluate(Section):
     """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
 
-    The likelihood of `train_sample` training pairs stands for that of the training set.
+    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them.
     """
 
     no_unk: Annotated[bool, flag()] = False

@@ -74,11 +74,6 @@ class Batches:
         if not len(self.pairs):
             raise UserError(f"no training pair has at most {maximum_length} words a side: raise maximum_length")
 
-    @property
-    def epoch(self) -> float:
-        """The number of batches in one pass over the pairs."""
-        return len(self.pairs) / self.size
-
     def __getitem__(self, number: int) -> Batch:
         group, place = divmod(number, self.sort_batches)
         group_size = self.sort_batches * self.size

@@ -240,7 +240,7 @@ class Training:
             append_metrics(self.metrics, self.state.updates, self.state.seconds, **figures)
 
     def summary(self) -> dict[str, Any]:
-        """The figures of this training for Table 2; updates, epochs and hours include the model that it continues."""
+        """The figures of this training for Table 2; updates and hours include the model that it continues."""
         state = self.state
         best = state.best_updates if self.best else state.updates
         device = device_name(self.device)
@@ -249,7 +249,6 @@ class Training:
             "updates": state.updates,
             "updates_best": best,
             "updates_skipped": state.skipped,
-            "epochs": state.updates / self.batches.epoch,
             "hours": self.hours_before + state.seconds / 3600,
             "device": device if self.processes.alone else f"{self.processes.world} x {device}",
             "precision": self.optimization.precision,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 import numpy as np
 
@@ -19,6 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--texts", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text, one sentence a line"
     )
     parser.add_argument(
+        "--maximum-length",
+        type=int,
+        default=math.inf,
+        metavar="WORDS",
+        help="only pairs of at most so many words a side, as the model's training takes them (all)",
+    )
+    parser.add_argument(
         "--sample", type=int, metavar="PAIRS", help="score only a random sample of this many pairs; needs --seed"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the sample")
@@ -26,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help="JSON with the numbers of sentences and words, and the nats: their mean, and those of each pair",
+        help="JSON with the number of pairs, of those that are short enough, and of the sentences and words scored, and"
+        " the nats: their mean, and those of each sentence",
     )
     add_device_arguments(parser)
 
@@ -37,11 +46,22 @@ def run(arguments: argparse.Namespace) -> None:
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     sources, targets = read_ids(arguments.texts, (trained.source, trained.target))
-    if arguments.sample is not None and arguments.sample < len(sources):
-        drawn = np.random.default_rng(arguments.seed).choice(len(sources), arguments.sample, replace=False)
-        drawn.sort()
-        sources, targets = [sources[pair] for pair in drawn], [targets[pair] for pair in drawn]
+    pairs, longest = len(sources), arguments.maximum_length
+    short = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= longest]
+    if not short:
+        raise UserError(f"{arguments.texts[0]}: no pair has at most {longest} words a side; raise --maximum-length")
+    scored = short
+    if arguments.sample is not None and arguments.sample < len(short):
+        drawn = np.random.default_rng(arguments.seed).choice(len(short), arguments.sample, replace=False)
+        scored = [short[number] for number in sorted(drawn)]
+    sources, targets = [source for source, _ in scored], [target for _, target in scored]
     losses = sentence_nll(trained.model, sources, targets, device)
-    words = sum(len(target) + 1 for target in targets)
-    figures = {"sentences": len(losses), "words": words, "nll": float(np.mean(losses)), "per_sentence": losses}
+    figures = {
+        "pairs": pairs,
+        "short_pairs": len(short),
+        "sentences": len(losses),
+        "words": sum(len(target) + 1 for target in targets),
+        "nll": float(np.mean(losses)),
+        "per_sentence": losses,
+    }
     write_json(arguments.output, figures)

@@ -14,6 +14,7 @@ from nmt.training.batches import Batch, pad
 from tests.model import oracle
 from tests.model.models import KINDS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
+attentions = pytest.mark.parametrize("attention", ["additive", "fixed"])
 kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
@@ -183,8 +184,9 @@ def test_the_summed_likelihood_is_the_same_in_any_chunks(
     torch.testing.assert_close(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves))
 
 
-def test_bfloat16_stays_near_float32() -> None:
-    model = tiny_model(dtype=torch.float32)
+@attentions
+def test_bfloat16_stays_near_float32(attention: str) -> None:
+    model = tiny_model(dtype=torch.float32, attention=attention)
     exact = model.summed_nll(*ragged_batch())
     exact.backward()
     gradients = [parameter.grad.clone() for parameter in model.parameters()]
@@ -197,6 +199,19 @@ def test_bfloat16_stays_near_float32() -> None:
     ours = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
     theirs = torch.cat([gradient.flatten() for gradient in gradients])
     assert torch.nn.functional.cosine_similarity(ours, theirs, dim=0) > 0.995
+
+
+@attentions
+def test_in_bfloat16_the_states_of_the_decoder_are_float32(attention: str) -> None:
+    """Products are rounded to bfloat16; what is carried from word to word is not."""
+    model = tiny_model(dtype=torch.float32, attention=attention)
+    batch, decoder = ragged_batch(), model.decoder
+    with torch.autocast("cpu", torch.bfloat16):
+        memory = model.encode(batch.source, batch.source_mask)
+        projected = decoder.embedding.projected(batch.target.T, decoder.unit.project)
+        assert projected.dtype == torch.bfloat16
+        states, _ = decoder.attention.run(memory, decoder.unit.recurrence(), projected, lambda project: projected)
+    assert states.dtype == torch.float32
 
 
 def test_golden_output() -> None:

@@ -69,18 +69,31 @@ def test_before_the_first_training(experiment: Path, capsys: pytest.CaptureFixtu
 def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(toy / "binarized", experiment / "binarized")
     write(experiment / "models/A", 12, ago=7200)
-    (experiment / "models/A/summary.json").write_text('{"epochs": 1.25, "updates_best": 80}')
+    (experiment / "models/A/summary.json").write_text('{"updates_best": 80}')
     write(experiment / "checkpoints/B", 20, ago=10, end='{"updates": 210, "sec')
     write(experiment / "checkpoints/C", 20, ago=3 * 3600)
     write(experiment / "checkpoints/D", 12, ago=10)
     now = time.time()
     rows = shown(capsys)
-    assert rows["A"] == f"finished 120 1.25 1,012 14.00 10.00 at 80 {clock(now - 7200)}"
+    assert rows["A"] == f"finished 120 1.20 1,012 14.00 10.00 at 80 {clock(now - 7200)}"
     # 200 of 400 updates, half a second each, from what was written 10 seconds ago; 20 of 2000 pairs an update
     ends = {f"running 200 of 400 2.00 1,020 22.00 10.00 at 80 {clock(now - 10 + late + 100)}" for late in (0, 1)}
     assert rows["B"] in ends
     assert rows["C"] == "silent for 3.0 h 200 of 400 2.00 1,020 22.00 10.00 at 80 at the latest 2 min of work left"
     assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
+
+
+def test_an_epoch_is_the_whole_text_as_in_table_2(
+    experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also for a model that trains on the short pairs only, and one meaning while it trains and after it."""
+    (experiment.parents[1] / "config/toy.yaml").write_text(CONFIG.replace("maximum_length: 50", "maximum_length: 2"))
+    shutil.copytree(toy / "binarized", experiment / "binarized")
+    write(experiment / "models/A", 12, ago=0)
+    write(experiment / "checkpoints/B", 12, ago=0)
+    rows = shown(capsys)
+    assert rows["A"].startswith("finished 120 1.20 ")  # 20 of 2000 pairs an update
+    assert rows["B"].startswith("running 120 of 400 1.20 ")
 
 
 def test_what_is_not_known_is_left_out(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +111,7 @@ def test_a_real_training_is_read(toy: Path, experiment: Path, capsys: pytest.Cap
     assert main(arguments(toy, experiment / "A")) == 0
     (experiment / "models").mkdir()
     (experiment / "A/model").rename(experiment / "models/A")
+    shutil.copytree(toy / "binarized", experiment / "binarized")
     capsys.readouterr()
     row = shown(capsys)["A"].split()
     assert row[:3] == ["finished", "30", "0.30"]

@@ -18,11 +18,15 @@ def names(**settings: Any) -> list[str]:
 
 
 def test_an_experiment_without_a_paper() -> None:
-    assert names() == ["significance", "selection", "ratings", "coverage"]
+    assert names() == ["significance", "learning_curves", "selection", "ratings", "coverage"]
 
 
 def test_what_an_experiment_does_not_have_is_left_out() -> None:
-    assert names(variants={"one": {"updates": 1}}, select={"rule": "all"}) == ["selection", "coverage"]
+    assert names(variants={"one": {"updates": 1}}, select={"rule": "all"}) == [
+        "learning_curves",
+        "selection",
+        "coverage",
+    ]
     assert "significance" in names(variants={"one": {"updates": 1}}, phrase_based={})
 
 
@@ -38,7 +42,7 @@ def test_what_is_compared() -> None:
 def test_a_papers_own_artefact_replaces_the_general_one() -> None:
     own = Artefact("selection", "Selection", "Corpora", "a/selection.rst", ("csv",), "csv", printed=("words.tsv",))
     found = collect(experiment(), [TABLE, own])
-    assert list(found) == ["scores", "selection", "significance", "ratings", "coverage"]
+    assert list(found) == ["scores", "selection", "significance", "learning_curves", "ratings", "coverage"]
     assert found["selection"] is own
     assert collect(experiment(), [])["selection"] == selection()
 

@@ -56,12 +56,15 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
     )
     assert float(found[0]["difference"]) < -10
     assert float(found[0]["p_value"]) < 0.05
-    assert found[1]["difference"] == "0.00"
-    assert float(found[1]["p_value"]) > 0.5
+    assert float(found[0]["lower"]) <= float(found[0]["difference"]) <= float(found[0]["upper"]) < -10
+    alike = [found[1][name] for name in ("difference", "lower", "upper", "p_value")]
+    assert alike == ["0.00", "0.00", "0.00", "1.0000"]
     assert "seed:7" in found[0]["signature"]
     page = (tmp_path / "out.md").read_text()
-    assert f"The least p that they can show is {found[0]['p_value']}:" in page
+    assert f"The least p that 1000 resamples can show is {found[0]['p_value']}:" in page
     assert "**-" in page
+    assert f"| {found[0]['lower']} to {found[0]['upper']} |" in " ".join(page.split())
+    assert "| +0.00 to +0.00 | 1.0000 |" in " ".join(page.split())
     assert "**+0.00" not in page
     before = (tmp_path / "out.csv").read_bytes()
     assert main([*words, "7"]) == 0
@@ -73,7 +76,8 @@ def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:
     shortlist = str(tmp_path / "shortlist")
     assert main([*SHORTLIST, "--input", str(tmp_path / "text"), "--output", shortlist]) == 0
     assert main([*words, "7"]) == 0
-    assert rows(tmp_path / "out.csv")[3]["p_value"] == ""
+    empty = rows(tmp_path / "out.csv")[3]
+    assert [empty[name] for name in ("difference", "lower", "upper", "p_value")] == [""] * 4
     assert "– |" in (tmp_path / "out.md").read_text()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -61,3 +61,16 @@ def reference_search(
         words, score, seen, _ = live[0]
         finished = [Found(words, score, seen, False)]
     return sorted(finished, key=lambda one: -one.log_probability / (len(one.words) + 1 if normalize else 1))
+
+
+def reference_fallback(
+    model: Network, source: list[int], width: int, forbid_unk: bool = False, **options: Any
+) -> list[Found]:
+    """As `reference_search`; where nothing ended, again with UNK and then with doubled beams, at least 500 wide."""
+    first = found = reference_search(model, source, width, forbid_unk, **options)
+    if forbid_unk and not found[0].ended:
+        found = reference_search(model, source, width, **options)
+    while not found[0].ended and width < 500:
+        width *= 2
+        found = reference_search(model, source, width, **options)
+    return found if found[0].ended else first

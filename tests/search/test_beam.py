@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from nmt.corpora.shortlist import EOS, UNK
+from nmt.model.memory import Memory, Prediction
 from nmt.model.network import Network
 from nmt.search import beam
 from nmt.search.beam import BeamSettings, Hypothesis, search
 from nmt.training.batches import pad
 from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
-from tests.search.reference import Found, reference_search
+from tests.search.reference import Found, reference_fallback, reference_search
 
 kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
@@ -32,6 +36,16 @@ def ending(model: Network, bias: float = 2.5) -> Network:
         model.decoder.readout.W_o[EOS] = 0
         model.decoder.readout.b_o[EOS] = bias
     return model.eval()
+
+
+def rarely_ending() -> Network:
+    """A model of which greedy search finishes few sentences, most of them only after UNK."""
+    model = tiny_model(seed=6).eval()
+    with torch.no_grad():
+        model.decoder.readout.W_o[EOS] *= 2
+        model.decoder.readout.b_o[EOS] += 1
+        model.decoder.readout.b_o[UNK] += 2
+    return model
 
 
 def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
@@ -58,7 +72,9 @@ def test_all_sentences_at_once_as_one_by_one(
     model = ending(tiny_model(attention=attention, decoder_order=order, output_rank=rank))
     finished = 0
     for forbid_unk in (False, True):
-        settings = BeamSettings(width, forbid_unk=forbid_unk, normalize=normalize, n_best=width, alignments=True)
+        settings = BeamSettings(
+            width, forbid_unk=forbid_unk, fallback=False, normalize=normalize, n_best=width, alignments=True
+        )
         for source, found in zip(sources(9), search(model, sources(9), settings), strict=True):
             assert_same(found, reference_search(model, source, width, forbid_unk, normalize=normalize))
             finished += found[0].ended
@@ -82,15 +98,67 @@ def test_a_translation_that_does_not_end_is_abandoned_at_three_times_the_length(
     """Even while other sentences are still searched: words, probability and alignment are those up to that point."""
     model = ending(tiny_model(), bias=-50)
     mixed = [[3, 5], [4, 2, 6, 7, 1, 3], [2], [5, 5, 5]]
-    for source, (found, *more) in zip(
-        mixed, search(model, mixed, BeamSettings(4, n_best=4, alignments=True)), strict=True
-    ):
+    settings = BeamSettings(4, fallback=False, n_best=4, alignments=True)
+    for source, (found, *more) in zip(mixed, search(model, mixed, settings), strict=True):
         assert not more
         assert not found.ended
         assert found.length == len(found.words) == 3 * (len(source) + 1)
         assert found.alignment is not None
         assert found.alignment.shape == (found.length, len(source) + 1)
         assert_same([found], reference_search(model, source, 4))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_where_nothing_ends_it_searches_again(width: int) -> None:
+    """With UNK, then in wider beams: as one by one, whichever search of a batch ends a sentence."""
+    model = rarely_ending()
+    batch = [source for source in sources(9) if len(source) < 8]
+    for forbid_unk in (False, True):
+        settings = BeamSettings(width, forbid_unk=forbid_unk, n_best=width, alignments=True)
+        ends = Counter()
+        for source, found in zip(batch, search(model, batch, settings), strict=True):
+            expected = reference_fallback(model, source, width, forbid_unk)
+            assert_same(found, expected[:width])
+            first = reference_search(model, source, width, forbid_unk)
+            with_unk = reference_search(model, source, width)
+            ends["first" if first[0].ended else "with UNK" if with_unk[0].ended else "wider"] += found[0].ended
+        assert ends["wider"] >= 2
+        assert ends["first"] >= 2 or width < 3
+        assert ends["with UNK"] >= 1 or not forbid_unk
+
+
+@pytest.mark.parametrize(("width", "widest"), [(1, 512), (3, 768), (250, 500), (500, 500)])
+def test_the_beam_is_doubled_until_it_is_500_wide(width: int, widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that cannot end: the first search's translation stands in. Memory holds the first search's rows."""
+    model = ending(tiny_model(), bias=-math.inf)
+    batch = [[3, 5], [4], [2, 2], [6]]
+    first = search(model, batch, BeamSettings(width, fallback=False, alignments=True))
+    rows: set[tuple[int, int]] = set()  # (sentences, rows of each) of the steps
+    predict = model.predict
+
+    def counting(memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
+        rows.add((len(memory), len(state) // len(memory)))
+        return predict(memory, state, previous)
+
+    monkeypatch.setattr(model, "predict", counting)
+    found = search(model, batch, BeamSettings(width, alignments=True))
+    assert max(beam for _, beam in rows) == widest
+    assert all(count * beam <= max(len(batch) * width, beam) for count, beam in rows)
+    assert any(count > 1 and beam > width for count, beam in rows) or width == widest
+    for (one,), (other,) in zip(found, first, strict=True):
+        assert not one.ended
+        assert (one.words, one.log_probability) == (other.words, other.log_probability)
+        torch.testing.assert_close(one.alignment, other.alignment, rtol=0, atol=0)
+
+
+def test_where_only_unk_is_possible_the_fallback_allows_it() -> None:
+    model = ending(tiny_model())
+    with torch.no_grad():
+        model.decoder.readout.b_o[UNK + 1 :] = -math.inf
+    assert search(model, [[3, 5]], BeamSettings(2, forbid_unk=True, fallback=False)) == [[]]
+    ((found,),) = search(model, [[3, 5]], BeamSettings(2, forbid_unk=True))
+    assert found.ended
+    assert found.words == [UNK] * len(found.words) != []
 
 
 def test_a_wide_beam_finds_the_most_probable_translation() -> None:

@@ -22,7 +22,7 @@ from nmt.corpora.tokenize import Tokenizer
 from nmt.search import translate
 from nmt.trained import TrainedModel, load_trained
 from tests.model.models import TARGET_SYMBOLS, save_trained, tiny_model
-from tests.search.reference import Found, reference_search
+from tests.search.reference import Found, reference_fallback
 
 LINES = ["s4 s2 s9", "", "s3", "s2 s2 s10 strange s3 s5", "s7 s8", "  ", "s5\u2028x s6"]
 
@@ -69,9 +69,9 @@ def trained(folder: Path) -> TrainedModel:
 
 
 def by_hand(folder: Path, words: list[str], **settings: Any) -> list[Found]:
-    """The hypotheses of the one-sentence search with a beam of 4."""
+    """The hypotheses of the one-sentence search with a beam of 4, and with its fallback."""
     found = trained(folder)
-    return reference_search(found.model, found.source.ids(words), 4, **settings)
+    return reference_fallback(found.model, found.source.ids(words), 4, **settings)
 
 
 @pytest.mark.parametrize("batch", ["1", "2", "32"])
@@ -106,13 +106,33 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
 
 def test_an_unfinished_translation_is_marked(folder: Path) -> None:
     save(folder, by=-50)
-    assert step(folder) == 0
+    assert step(folder, "--no-fallback") == 0
     for line, score in zip(LINES, lines_of(folder / "out/scores.tsv")[1:], strict=True):
         words = len(line.split(" ")) if line.strip() else 0
         assert score.split("\t")[1:] == [str(3 * (words + 1) if words else 0), "0"]
     for record in records(folder):
         assert "<eos>" not in record["target"]
         assert len(record["weights"]) == len(record["target"]) == 3 * len(record["source"])
+
+
+@pytest.mark.parametrize("options", [{}, {"forbid_unk": True}])
+def test_where_nothing_ends_the_fallback_is_written(folder: Path, options: dict[str, bool]) -> None:
+    """No more than the translations asked for, with their scores and alignments, unless it is switched off."""
+    save(folder, by=-1)
+    flags = ["--n-best", "4", *(f"--{name.replace('_', '-')}" for name in options)]
+    assert step(folder, *flags, "--no-fallback") == 0
+    best = zip(LINES, lines_of(folder / "out/scores.tsv")[1::4], strict=True)
+    assert [line for line, score in best if line.strip() and score.endswith("\t0")] == [LINES[0], LINES[3]]
+    assert step(folder, *flags) == 0
+    translations, scores = lines_of(folder / "out/translation.txt"), lines_of(folder / "out/scores.tsv")[1:]
+    shapes = {(record["line"], record["rank"]): np.shape(record["weights"]) for record in records(folder)}
+    assert len(translations) == len(scores) == 4 * len(LINES)
+    for number, line in enumerate(LINES):
+        words = [word for word in line.split(" ") if word]
+        for rank, one in enumerate(by_hand(folder, words, **options)[:4] if words else []):
+            assert translations[4 * number + rank] == " ".join(trained(folder).target.words(one.words))
+            assert scores[4 * number + rank].split("\t")[1:] == [str(len(one.words) + 1), "1"]
+            assert shapes[number, rank] == (len(one.words) + 1, len(words) + 1)
 
 
 def test_a_fixed_context_has_no_alignment(folder: Path) -> None:

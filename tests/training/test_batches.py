@@ -47,7 +47,6 @@ def test_batches_are_sorted_together_by_the_longer_side_and_wrap_round_at_the_en
     # Sorted together first: pairs 0-3 with longer sides 9, 8, 5, 2; second: pairs 4, 5, 6 and again 0.
     assert [pairs_of(batches[number]) for number in range(4)] == [[3, 2], [1, 0], [4, 5], [6, 0]]
     assert pairs_of(batches[4]) == [3, 4]  # third: pairs 1-4, with 8, 5, 2, 3
-    assert batches.epoch == 3.5
 
 
 def test_the_limit_holds_for_both_sides_and_counts_no_end_of_sentence() -> None:

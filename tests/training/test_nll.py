@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
 from nmt.training import likelihood
+from nmt.training.batches import Batches
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
 
 PAIRS = [(5, 2), (1, 7), (0, 3), (4, 4), (2, 0), (9, 1), (3, 5), (2, 2)]
@@ -73,7 +75,7 @@ def test_mean_of_the_sentences_with_their_ends_and_unknown_words(
     expected = [by_hand(model, source, target) for source, target in pairs]
     assert figures["per_sentence"] == pytest.approx(expected, rel=1e-5)
     assert figures["nll"] == pytest.approx(np.mean(expected), rel=1e-5)
-    assert figures["sentences"] == len(WHOLE)
+    assert figures["pairs"] == figures["short_pairs"] == figures["sentences"] == len(WHOLE)
     assert figures["words"] == sum(target + 1 for _, target in WHOLE)
 
 
@@ -90,6 +92,29 @@ def test_a_sample_is_drawn_by_the_seed(folder: Path) -> None:
         assert len(set(sample)) == 3
         assert all(min(abs(one - other) for other in everything) < 1e-4 for one in sample)
     assert drawn(3, 5) == drawn(3, 5)
+
+
+def test_only_the_pairs_that_a_training_takes_are_scored(folder: Path) -> None:
+    """Both sides count, without the end of the sentence, as for the training itself."""
+    assert step(folder) == 0
+    everything = json.loads((folder / "nll.json").read_text())["per_sentence"]
+    lengths = [np.array(side) for side in zip(*WHOLE, strict=True)]
+    taken = Batches(SimpleNamespace(source_lengths=lengths[0], target_lengths=lengths[1]), 4, 1, 1).pairs
+    assert [WHOLE[pair] for pair in taken] == [(4, 4), (2, 2)]
+    assert step(folder, "--maximum-length", "4", "--sample", "3", "--seed", "1") == 0
+    figures = json.loads((folder / "nll.json").read_text())
+    assert (figures["pairs"], figures["short_pairs"], figures["sentences"]) == (len(WHOLE), 2, 2)
+    assert figures["per_sentence"] == pytest.approx([everything[pair] for pair in taken], rel=1e-5)
+    assert figures["nll"] == pytest.approx(np.mean([everything[pair] for pair in taken]), rel=1e-5)
+    assert step(folder, "--maximum-length", "5", "--sample", "2", "--seed", "1") == 0
+    figures = json.loads((folder / "nll.json").read_text())
+    assert (figures["short_pairs"], figures["sentences"]) == (4, 2)
+
+
+def test_no_pair_that_is_short_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert step(folder, "--maximum-length", "1") == 1
+    error = f"nmt nll: {folder}/source.txt: no pair has at most 1 words a side; raise --maximum-length\n"
+    assert capsys.readouterr().err == error
 
 
 def test_a_sample_without_a_seed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

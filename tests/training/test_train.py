@@ -132,7 +132,6 @@ def test_it_learns_to_reverse_sentences(toy: Path, tmp_path: Path) -> None:
     assert main(arguments(toy, tmp_path, seed=seed, **settings)) == 0
     summary = json.loads((tmp_path / "model" / "summary.json").read_text())
     assert summary["updates"] == 800
-    assert summary["epochs"] == pytest.approx(800 * 20 / 2000)
     assert summary["development_nll"] < 3.0, f"seed {seed}"  # about 9 without learning
 
 

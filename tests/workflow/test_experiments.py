@@ -19,7 +19,7 @@ generated: {pairs: 300, development: 20, test_bin: 5}
 corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
 select: {rule: all}
 shortlist: {size: 100}
-translate: {beam: 2, batch: 300}
+translate: {beam: 2, batch: 300, fallback: false}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, optimizer: adam}
 variants: {small: {updates: 30, evaluate_every: 10, initialization_scale: 0.1, attention_scale: 0.1}}
 """
@@ -118,6 +118,7 @@ def test_one_variant_needs_no_in_domain_text_no_phrase_based_system_and_no_paper
     stages = {"mirror": 1, "fetch": 3, "extract": 3, "tokenize": 6, "development": 2, "clean": 1, "select": 1}
     stages |= {"shortlist": 2, "binarize": 1, "train": 1, "translate": 1, "index": 1}
     shown = {"selection_table": 1, "coverage": 1, "sheet_selection": 1, "sheet_coverage": 1}
+    shown |= {"gather_metrics": 1, "learning_curves": 1}
     assert rules(tree, "mine.yaml") == stages | shown
 
 

@@ -15,11 +15,11 @@ import pytest
 from tests.chromium import document
 from tests.workflow.tree import SMOKE, Tree
 
-FIGURES = ["figure1", "figure2", "figure3", "ratings"]
+FIGURES = ["figure1", "figure2", "figure3", "learning_curves", "ratings"]
 TABLES = ["table1", "table2", "table3", "significance", "selection", "coverage"]
 CATEGORIES = {
     "Corpora": {"ratings", "selection", "coverage"},
-    "Figures": {"figure1", "figure2", "figure3"},
+    "Figures": {"figure1", "figure2", "figure3", "learning_curves"},
     "Tables": {"table1", "table2", "table3", "significance"},
 }
 ROWS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)"]

@@ -15,6 +15,7 @@ from tests.workflow.tree import VARIANTS, Job, Tree
 
 ATTENTION = {variant for variant in VARIANTS if variant.startswith("RNNsearch")}
 TABLE_2, TABLE_3 = (["table2", "sheet_table2"], ["table3", "sheet_table3"])
+CURVES = ["gather_metrics", "learning_curves"]
 TABLE_1 = ["table1", "sheet_table1", "significance", "sheet_significance"]  # and what its differences are worth
 AFTER_TRANSLATION = [*TABLE_1, *TABLE_3, "bleu_by_length", "figure2", "sample_alignments", "figure3", "index"]
 
@@ -32,7 +33,7 @@ def check(plan: list[Job], *expected: Iterable[Job]) -> None:
 def trained_again(variants: Iterable[str]) -> list[Job]:
     """The trainings of `variants` and all that follows, but for what shows single variants."""
     own = each(["train", "nll", "nll", "translate", "translate_no_unk", "evaluate"], variants)
-    return own + each([*TABLE_1, *TABLE_2, "bleu_by_length", "figure2", "index"], [""])
+    return own + each([*TABLE_1, *TABLE_2, *CURVES, "bleu_by_length", "figure2", "index"], [""])
 
 
 def test_nothing_is_done_twice(done: Tree) -> None:
@@ -130,9 +131,9 @@ def test_the_conda_flag_reruns_nothing(done: Tree, conda: Path) -> None:
     assert done.plan(options=("--use-conda",), path=str(conda / "bin")) == []
 
 
-def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
+def test_the_settings_of_the_search_translate_again_and_train_nothing(done: Tree) -> None:
     searched = each(["translate", "translate_no_unk", "evaluate"], VARIANTS)
-    check(done.plan("translate: {beam: 3}"), searched, each(AFTER_TRANSLATION, [""]))
+    check(done.plan("translate: {beam: 3, fallback: true}"), searched, each(AFTER_TRANSLATION, [""]))
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,7 @@ def test_the_beam_searches_again_and_trains_nothing(done: Tree) -> None:
         ("papers/bahdanau2015/figure2", 'GREYS = ("0.0", ', 'GREYS = ("0.1", '),
         ("report/heatmap", 'cmap="gray"', 'cmap="viridis"'),
         ("report/ratings", 'color="black"', 'color="red"'),
+        ("report/learning_curves", 'COLOURS = ("#000000", ', 'COLOURS = ("#111111", '),
     ],
 )
 def test_a_colour_draws_that_figure(done: Tree, module: str, old: str, new: str) -> None:

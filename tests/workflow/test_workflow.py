@@ -5,13 +5,16 @@ All of it happens in a copy of the tree; the checkout is only read.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import time
 
+import numpy as np
 import pytest
 
+from nmt.corpora.binarize import Bitext
 from nmt.settings.extends import PAPER
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
@@ -24,8 +27,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def test_whole_experiment_is_made(done: Tree) -> None:
     results = done.folder / "results/smoke"
     tables = ["selection.csv", "coverage.csv", "table1.csv", "table1.md", "table1.tex", "table2.csv", "table3.md"]
+    tables += ["learning_curves.csv"]
     tables += ["significance.csv", "significance.md"]
-    figures = ["ratings", "figure1", "figure2", "figure3"]
+    figures = ["ratings", "figure1", "figure2", "figure3", "learning_curves"]
     figures = [f"{figure}.{ending}" for figure in figures for ending in ("pdf", "svg", "png")]
     for name in [*tables, *figures]:
         assert (results / name).stat().st_size > 0
@@ -33,6 +37,22 @@ def test_whole_experiment_is_made(done: Tree) -> None:
     assert labels[1:6] == ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
     assert labels[6:] == ["Phrase-based (Thot)", ""]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
+
+
+def test_the_training_likelihood_is_of_pairs_that_the_model_trains_on(done: Tree) -> None:
+    text = Bitext(done.folder / "data/smoke/binarized")
+    longer = np.maximum(text.source_lengths, text.target_lengths)
+    for variant in VARIANTS:
+        figures = json.loads((done.folder / f"data/smoke/nll/{variant}/train.json").read_text())
+        short = int((longer <= (30 if "30" in variant else 50)).sum())
+        assert (figures["pairs"], figures["short_pairs"], figures["sentences"]) == (len(text), short, 20)
+    assert (longer > 30).any()
+
+
+def test_without_the_fallback_translations_may_be_unfinished(done: Tree) -> None:
+    """The smoke experiment switches it off, and its models end hardly any translation."""
+    scores = done.folder / "data/smoke/translations/RNNencdec-30/newstest2014.scores.tsv"
+    assert scores.read_text().count("\t0\n") > 60
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -72,6 +92,7 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
     counts |= {"translate": 5, "translate_no_unk": 5, "evaluate": 5, "table1": 1, "table2": 1, "table3": 1}
     counts |= {"figure1": 1, "bleu_by_length": 1, "figure2": 1, "sample_alignments": 1, "figure3": 1, "index": 1}
+    counts |= {"gather_metrics": 1, "learning_curves": 1}
     assert {rule: rules.count(rule) for rule in counts} == counts
 
 

@@ -53,11 +53,12 @@ if PAPER.table2:
             **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(EXPERIMENT.variants),
+            batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
             code=code("bahdanau2015.table2"),
         shell:
-            "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --train-nll {input.train:q}"
-            " --development-nll {input.development:q} --labels {params.labels:q} --printed {input.printed:q}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --batches {params.batches:q}"
+            " --train-nll {input.train:q} --development-nll {input.development:q} --labels {params.labels:q}"
+            " --printed {input.printed:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.table3:

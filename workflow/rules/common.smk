@@ -144,16 +144,19 @@ def train_priority(wildcards):
 
 
 def nll_sample(wildcards):
-    """The options that draw the training pairs whose likelihood stands for the training set's."""
+    """The options that draw some of the pairs that a variant trains on; their likelihood stands for that of all."""
     if wildcards.text == "development":
         return []
-    return ["--sample", EXPERIMENT.evaluate.train_sample, "--seed", EXPERIMENT.seed]
+    longest = EXPERIMENT.variants[wildcards.variant].optimization.maximum_length
+    drawn = ["--sample", EXPERIMENT.evaluate.train_sample, "--seed", EXPERIMENT.seed]
+    return ["--maximum-length", longest, *drawn]
 
 
 def search_options():
     """The options that decide what is found."""
     chosen = EXPERIMENT.translate
-    return ["--beam", chosen.beam, "--minimum-length-ratio", chosen.minimum_length_ratio]
+    fallback = [] if chosen.fallback else ["--no-fallback"]
+    return ["--beam", chosen.beam, "--minimum-length-ratio", chosen.minimum_length_ratio, *fallback]
 
 
 def speed_options(wildcards):

@@ -107,6 +107,52 @@ rule significance:
         " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
+rule gather_metrics:
+    input:
+        metrics=expand("<data>/models/{variant}/metrics.jsonl", variant=EXPERIMENT.variants),
+        summaries=expand("<data>/models/{variant}/summary.json", variant=EXPERIMENT.variants),
+    output:
+        "<results>/learning_curves.csv",
+    log:
+        "logs/gather_metrics/<experiment>/learning_curves.log",
+    benchmark:
+        "benchmarks/gather_metrics/<experiment>/learning_curves.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    resources:
+        **growing(mem_mb=500, runtime=5),
+    params:
+        models=[
+            word
+            for variant in EXPERIMENT.variants
+            for word in ("--model", *labels([variant]), f"{DATA}/models/{variant}")
+        ],
+        code=code("gather_metrics"),
+    shell:
+        "python -m nmt gather_metrics {params.models:q} --output {output:q} 2> {log:q}"
+
+
+rule learning_curves:
+    input:
+        "<results>/learning_curves.csv",
+    output:
+        **drawn("learning_curves"),
+    log:
+        "logs/learning_curves/<experiment>/learning_curves.log",
+    benchmark:
+        "benchmarks/learning_curves/<experiment>/learning_curves.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    resources:
+        **growing(mem_mb=2000, runtime=30),
+    params:
+        code=code("learning_curves"),
+    shell:
+        "python -m nmt learning_curves --points {input:q} --outputs {output:q} 2> {log:q}"
+
+
 if "ratings" in ARTEFACTS:
 
     rule ratings:

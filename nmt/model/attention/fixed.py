@@ -51,5 +51,6 @@ class FixedContext(Attention):
         """The states, and C_o c (1, B, 2l)."""
         kept: Kept = memory.kept
         inputs = recurrence.unit.inputs
-        (states,) = loop.run(recurrence, projected + kept.context[:, :inputs], memory.initial)
+        projected = projected.to(memory.maps.dtype) + kept.context[:, :inputs]
+        (states,) = loop.run(recurrence, projected, memory.initial)
         return states, kept.context[:, inputs:].unsqueeze(0)

@@ -1,6 +1,8 @@
 """Make Table 2: how each model was trained: updates, epochs, hours, device and negative log-likelihoods.
 
-The NLL is a mean over sentences, in nats.
+An epoch is as many pairs as the training text has, also for a model that trains only on the short ones: for all five
+models the paper's updates and epochs give 10.5 to 10.7 million pairs. A pass is over the pairs that the model trains
+on. The NLL is a mean over sentences, in nats.
 """
 
 from __future__ import annotations
@@ -28,8 +30,12 @@ MADE = ("precision", "parameters", "seed", "settings_digest")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summaries", required=True, nargs="+", help="JSON of the step train, one file for each model")
+    parser.add_argument("--batches", required=True, nargs="+", type=int, help="pairs of an update, for each model")
     parser.add_argument(
-        "--train-nll", required=True, nargs="+", help="JSON of the step nll on training text, one file for each"
+        "--train-nll",
+        required=True,
+        nargs="+",
+        help="JSON of the step nll on the pairs that a model trains on, one file for each",
     )
     parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
@@ -40,12 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_nll(path: str) -> dict[str, Any]:
     """A file of the step `nll`."""
-    return _read(path, ("nll", "sentences"), "nll")
+    return _read(path, ("nll", "pairs", "short_pairs", "sentences"), "nll")
 
 
 def read_summary(path: str) -> dict[str, Any]:
     """A file of the step `train`."""
-    return _read(path, ("updates", "epochs", "hours", "device", *MADE), "train")
+    return _read(path, ("updates", "hours", "device", *MADE), "train")
 
 
 def _read(path: str, keys: tuple[str, ...], step: str) -> dict[str, Any]:
@@ -62,11 +68,17 @@ def run(arguments: argparse.Namespace) -> None:
     development = dict(paired(arguments.labels, "--development-nll", arguments.development_nll))
     models: dict[str, dict[str, Any]] = {}
     samples: dict[str, list[int]] = {"train_nll": [], "development_nll": []}
-    for label, path in paired(arguments.labels, "--summaries", arguments.summaries):
+    if len(arguments.batches) != len(arguments.labels):
+        raise UserError(f"--batches: {len(arguments.batches)} numbers; give one for each of --labels")
+    summaries = paired(arguments.labels, "--summaries", arguments.summaries)
+    for (label, path), batch in zip(summaries, arguments.batches, strict=True):
         nll = {"train_nll": read_nll(train[label]), "development_nll": read_nll(development[label])}
         for name, value in nll.items():
             samples[name].append(value["sentences"])
-        models[label] = {**read_summary(path), **{name: value["nll"] for name, value in nll.items()}}
+        summary, text = read_summary(path), nll["train_nll"]
+        seen = summary["updates"] * batch
+        counts = {"epochs": seen / text["pairs"], "passes": seen / text["short_pairs"]}
+        models[label] = {**summary, **counts, **{name: value["nll"] for name, value in nll.items()}}
     write_csv(arguments.output_csv, *csv_table(models, printed))
     write_lines(arguments.output_md, markdown(models, printed, samples))
 
@@ -81,7 +93,7 @@ def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
 
 
 def csv_table(models: dict[str, dict[str, Any]], printed: Printed | None) -> tuple[list[str], list[list[Cell]]]:
-    """Columns and rows: updates, passes over the text, hours, nats for each sentence."""
+    """Columns and rows: updates, epochs, hours, nats for each sentence, and how each model was made."""
     columns = ["model"]
     for name in STATISTICS:
         columns += [name] if printed is None else [name, f"paper_{name}"]
@@ -92,8 +104,8 @@ def csv_table(models: dict[str, dict[str, Any]], printed: Printed | None) -> tup
             row.append(_cell(model[name], kept))
             if printed is not None:
                 row.append(_cell(printed_row(printed, label)[name], decimals))
-        rows.append([*row, *(model[name] for name in MADE)])
-    return [*columns, *MADE], rows
+        rows.append([*row, number(model["passes"], 2), *(model[name] for name in MADE)])
+    return [*columns, "passes", *MADE], rows
 
 
 def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples: dict[str, list[int]]) -> list[str]:
@@ -114,6 +126,7 @@ def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples
     made = [
         [
             escape_markdown(label),
+            number(model["passes"], 2),
             escape_markdown(str(model["precision"])),
             f"{model['parameters']:,}",
             str(model["seed"]),
@@ -127,10 +140,10 @@ def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples
         *markdown_table(["Model", *(title for title, _, _ in STATISTICS.values())], statistics),
         "",
         ("" if printed is None else "In brackets: what the paper prints. ")
-        + "An update is one minibatch, an epoch one pass over the training "
-        "text, hours are those spent in training. NLL is the mean negative log-likelihood of a sentence in nats, on "
-        f"{span(samples['train_nll'])} training sentences and on {span(samples['development_nll'])} of the "
-        "development set, whose lengths differ.",
+        + "An update is one minibatch, an epoch as many pairs as the whole training text has, a pass all pairs that "
+        "are short enough for the model; hours are those spent in training. NLL is the mean negative log-likelihood of "
+        f"a sentence in nats, on {span(samples['train_nll'])} sentences drawn from the pairs that are short enough for "
+        f"the model, and on {span(samples['development_nll'])} of the development set, whatever their length.",
         "",
-        *markdown_table(["Model", "Precision", "Parameters", "Seed", "Settings digest"], made),
+        *markdown_table(["Model", "Passes", "Precision", "Parameters", "Seed", "Settings digest"], made),
     ]

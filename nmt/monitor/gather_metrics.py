@@ -1,0 +1,77 @@
+"""Gather the metrics of finished trainings in one table: the points of the learning curves.
+
+The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
+a sentence. A model that continues another goes on from its updates and hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+
+from nmt.monitor.metrics import Record, read_metrics
+from nmt.system.files import UserError, read_json
+from nmt.system.tables import Cell, number, write_csv
+from nmt.training.metrics import METRICS
+
+COLUMNS = ("model", "text", "updates", "hours", "nll")
+TEXTS = {"train": "train_nll", "development": "development_nll"}  # the figure of each in the metrics
+POINTS = 200  # at most so many of the training text; each is the mean of the records since the point before
+
+Point = tuple[int, float, float]  # updates, hours, NLL
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        required=True,
+        nargs=2,
+        action="append",
+        metavar=("LABEL", "DIR"),
+        help="name of a model and the folder that the step train wrote; once for each model",
+    )
+    parser.add_argument("--output", required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
+
+
+def points(records: list[Record], figure: str, hours_before: float) -> list[Point]:
+    """The points of one figure in the order of the updates; what a resumed training records again replaces the old."""
+    found: list[Point] = []
+    for record in records:
+        if figure not in record:
+            continue
+        updates, value = int(record["updates"] or 0), record[figure]
+        while found and found[-1][0] >= updates:
+            found.pop()
+        if value is not None:
+            found.append((updates, hours_before + (record["seconds"] or 0) / 3600, value))
+    return found
+
+
+def thinned(found: list[Point]) -> Iterator[Point]:
+    """At most POINTS points, each at the end of the equally many that it is the mean of."""
+    each = max(1, math.ceil(len(found) / POINTS))
+    for first in range(0, len(found), each):
+        part = found[first : first + each]
+        yield *part[-1][:2], fmean(nll for _, _, nll in part)
+
+
+def rows(label: str, folder: Path) -> Iterator[list[Cell]]:
+    """The rows of COLUMNS of one model. Raises UserError if its folder has no metrics."""
+    records = read_metrics(folder / METRICS)
+    if not records:
+        raise UserError(f"{folder / METRICS}: no metrics in it; train the model with the step train")
+    # the summary's hours include those of the model that this one continues, the records' seconds do not
+    hours_before = read_json(folder / "summary.json")["hours"] - (records[-1]["seconds"] or 0) / 3600
+    for text, figure in TEXTS.items():
+        found = points(records, figure, hours_before)
+        for updates, hours, nll in thinned(found) if text == "train" else found:
+            yield [label, text, updates, number(hours, 5), number(nll, 3)]
+
+
+def run(arguments: argparse.Namespace) -> None:
+    write_csv(
+        arguments.output, COLUMNS, [row for label, folder in arguments.model for row in rows(label, Path(folder))]
+    )

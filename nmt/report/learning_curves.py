@@ -1,0 +1,101 @@
+"""Draw the learning curves: train and development NLL of each model, by updates and by hours."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
+
+from nmt.monitor.gather_metrics import COLUMNS, TEXTS
+from nmt.report.drawing import add_outputs, literal, save, style
+from nmt.system.files import UserError
+from nmt.system.tables import read_csv
+
+# Colour and line of each model: two lists of different lengths, so that 28 models look different. The colours, of Okabe
+# and Ito, are told apart by readers who are colour-blind.
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+LINES = ("-", "--", "-.", ":")
+TITLES = {"train": "Train NLL", "development": "Dev. NLL"}
+
+
+@dataclass
+class Curve:
+    """The NLL of one model on one text, nats a sentence, after so many updates and hours."""
+
+    updates: list[int] = field(default_factory=list)
+    hours: list[float] = field(default_factory=list)
+    nll: list[float] = field(default_factory=list)
+
+
+Curves = dict[str, dict[str, Curve]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--points", required=True, help="CSV of the step gather_metrics")
+    add_outputs(parser)
+
+
+def read_curves(path: str) -> Curves:
+    """Model -> text -> its curve; models in the order of the file. Raises UserError."""
+    curves: Curves = {}
+    for number, (model, text, updates, hours, nll) in enumerate(read_csv(path, COLUMNS), 2):
+        try:
+            curve = curves.setdefault(model, {text: Curve() for text in TEXTS})[text]
+            curve.updates.append(int(updates))
+            curve.hours.append(float(hours))
+            curve.nll.append(float(nll))
+        except (ValueError, KeyError) as error:
+            raise UserError(f"{path}: row {number}: {error}; make the file again") from None
+    if not curves:
+        raise UserError(f"{path}: no points in it; make the file again")
+    return curves
+
+
+def draw(curves: Curves) -> Figure:
+    """A row of panels for each text, a column for updates and one for hours; a dot ends each curve."""
+    figure = Figure(figsize=(7.2, 5.6), layout="constrained")
+    panels = figure.subplots(2, 2, sharex="col", sharey="row")
+    for row, text in zip(panels, TEXTS, strict=True):
+        for axes, by in zip(row, ("updates", "hours"), strict=True):
+            for index, (model, of_model) in enumerate(curves.items()):
+                curve = of_model[text]
+                axes.plot(
+                    getattr(curve, by),
+                    curve.nll,
+                    color=COLOURS[index % len(COLOURS)],
+                    linestyle=LINES[index % len(LINES)],
+                    marker="o",
+                    markersize=3.5,
+                    markevery=[-1],
+                    linewidth=1.2,
+                    label=model,
+                )
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(LogFormatter())
+            axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+            axes.grid(color="0.9", linewidth=0.6)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel(f"{TITLES[text]} (nats a sentence)")
+    panels[1][0].set_xlabel("Updates")
+    panels[1][1].set_xlabel("Hours of training")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    legend = figure.legend(
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=min(3, len(curves)),
+        frameon=False,
+        handlelength=3.4,
+        fontsize=9,
+    )
+    literal(legend.get_texts())
+    return figure
+
+
+def run(arguments: argparse.Namespace) -> None:
+    curves = read_curves(arguments.points)
+    with style():
+        save(draw(curves), arguments.outputs)

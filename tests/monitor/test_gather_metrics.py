@@ -1,0 +1,99 @@
+"""The points of the learning curves, from the metrics of finished trainings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.__main__ import main
+from nmt.monitor import gather_metrics
+from nmt.monitor.gather_metrics import COLUMNS
+from nmt.system.tables import read_csv
+from tests.training.toy import arguments, records
+
+
+def write(folder: Path, lines: list[dict[str, float | None]], hours: float) -> Path:
+    folder.mkdir()
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "summary.json").write_text(json.dumps({"hours": hours}))
+    return folder
+
+
+def gathered(tmp_path: Path, *models: tuple[str, Path]) -> list[list[str]]:
+    flags = [word for label, folder in models for word in ("--model", label, str(folder))]
+    assert main(["gather_metrics", *flags, "--output", str(tmp_path / "curves.csv")]) == 0
+    return read_csv(tmp_path / "curves.csv", COLUMNS)
+
+
+def test_a_real_training_and_one_that_continues_it(toy: Path, tmp_path: Path) -> None:
+    """Updates and hours add up, and every record is there once."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(arguments(toy, first)) == 0
+    assert main([*arguments(toy, second, continues="tiny"), "--initial", str(first / "model")]) == 0
+    rows = gathered(tmp_path, ("one", first / "model"), ("one*", second / "model"))
+    expected = []
+    for label, folder in (("one", first), ("one*", second)):
+        for text in ("train", "development"):
+            figure = f"{text}_nll"
+            found = [(str(one["updates"]), f"{one[figure]:.3f}") for one in records(folder) if figure in one]
+            expected += [(label, text, *one) for one in found]
+    assert [(row[0], row[1], row[2], row[4]) for row in rows] == expected
+    assert [row[2] for row in rows if row[:2] == ["one*", "development"]] == ["40", "50", "60"]
+    ends = [json.loads((folder / "model/summary.json").read_text())["hours"] for folder in (first, second)]
+    hours = {label: [float(row[3]) for row in rows if row[:2] == [label, "development"]] for label in ("one", "one*")}
+    assert [hours["one"][-1], hours["one*"][-1]] == pytest.approx(ends, abs=1e-5)
+    assert min(hours["one*"]) >= hours["one"][-1]
+
+
+def test_hours_begin_where_the_model_that_is_continued_ended(tmp_path: Path) -> None:
+    lines = [
+        {"updates": 150, "seconds": 1800.0, "train_nll": 3.0},
+        {"updates": 200, "seconds": 3600.0, "train_nll": 2.0},
+    ]
+    rows = gathered(tmp_path, ("A*", write(tmp_path / "A", lines, hours=5.0)))
+    assert rows == [["A*", "train", "150", "4.50000", "3.000"], ["A*", "train", "200", "5.00000", "2.000"]]
+
+
+def test_what_is_recorded_again_replaces_the_old_and_missing_figures_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        {"updates": 50, "seconds": 360.0, "train_nll": 9.0},
+        {"updates": 100, "seconds": 720.0, "train_nll": 8.0},
+        {"updates": 100, "seconds": 756.0, "development_nll": 8.5},
+        {"updates": 150, "seconds": 1080.0, "train_nll": 7.0},
+        {"updates": 100, "seconds": 1440.0, "train_nll": 8.25},  # resumed from update 50
+        {"updates": 100, "seconds": 1476.0, "development_nll": 8.75},
+        {"updates": 150, "seconds": 1800.0, "train_nll": None},  # all updates skipped
+        {"updates": 200, "seconds": 2160.0, "train_nll": 6.0},
+    ]
+    folder = write(tmp_path / "A", lines, hours=0.6)
+    with open(folder / "metrics.jsonl", "a") as file:
+        file.write('{"updates": 250, "sec')
+    assert gathered(tmp_path, ("A", folder)) == [
+        ["A", "train", "50", "0.10000", "9.000"],
+        ["A", "train", "100", "0.40000", "8.250"],
+        ["A", "train", "200", "0.60000", "6.000"],
+        ["A", "development", "100", "0.41000", "8.750"],
+    ]
+
+
+def test_a_long_training_has_few_points_which_are_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather_metrics, "POINTS", 4)
+    values = np.random.default_rng(1).random(10).round(3)
+    lines = [{"updates": 50 * n, "seconds": 36.0 * n, "train_nll": value} for n, value in enumerate(values, 1)]
+    lines += [{"updates": 50 * n, "seconds": 36.0 * n, "development_nll": 1.0} for n in range(1, 11)]
+    rows = gathered(tmp_path, ("A", write(tmp_path / "A", lines, hours=0.1)))
+    train = [(int(row[2]), row[3]) for row in rows if row[1] == "train"]
+    assert train == [(150, "0.03000"), (300, "0.06000"), (450, "0.09000"), (500, "0.10000")]
+    means = [values[first : first + 3].mean() for first in range(0, 10, 3)]
+    assert [float(row[4]) for row in rows if row[1] == "train"] == pytest.approx(means, abs=6e-4)
+    assert sum(row[1] == "development" for row in rows) == 10
+
+
+def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gather_metrics", "--model", "A", str(tmp_path), "--output", str(tmp_path / "c.csv")]) == 1
+    error = f"nmt gather_metrics: {tmp_path}/metrics.jsonl: no metrics in it; train the model with the step train\n"
+    assert capsys.readouterr().err == error
+    assert not (tmp_path / "c.csv").exists()

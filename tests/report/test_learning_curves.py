@@ -1,0 +1,66 @@
+"""The figure of the learning curves, from its points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.monitor.gather_metrics import COLUMNS
+from nmt.report.drawing import style
+from nmt.report.learning_curves import draw, read_curves
+
+ROWS = [
+    *("a$b$c,train,50,0.1,90.5", "a$b$c,train,100,0.2,40.25", "a$b$c,development,100,0.2,50"),
+    *("b*,train,150,0.4,8", "b*,development,200,0.5,9", "b*,development,150,0.45,9.5"),
+]
+
+
+def points(folder: Path, *rows: str) -> str:
+    (folder / "curves.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    return str(folder / "curves.csv")
+
+
+def test_four_panels_show_the_points(tmp_path: Path) -> None:
+    """Texts by rows, updates and hours by columns; models differ without colour."""
+    with style():
+        figure = draw(read_curves(points(tmp_path, *ROWS)))
+    panels = figure.axes
+    drawn = [[line.get_xydata().tolist() for line in axes.lines] for axes in panels]
+    assert drawn == [
+        [[[50, 90.5], [100, 40.25]], [[150, 8]]],
+        [[[0.1, 90.5], [0.2, 40.25]], [[0.4, 8]]],
+        [[[100, 50]], [[200, 9], [150, 9.5]]],
+        [[[0.2, 50]], [[0.5, 9], [0.45, 9.5]]],
+    ]
+    assert [axes.get_ylabel() for axes in panels] == [
+        *("Train NLL (nats a sentence)", "", "Dev. NLL (nats a sentence)", ""),
+    ]
+    assert [axes.get_xlabel() for axes in panels] == ["", "", "Updates", "Hours of training"]
+    first, second = panels[0].lines
+    assert first.get_linestyle() != second.get_linestyle()
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:1], ROWS[2:3]])
+def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> None:
+    drawn = []
+    for _ in range(2):
+        outputs = [str(tmp_path / f"curves.{ending}") for ending in ("pdf", "svg", "png")]
+        assert main(["learning_curves", "--points", points(tmp_path, *rows), "--outputs", *outputs]) == 0
+        drawn.append([Path(output).read_bytes() for output in outputs])
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [([], "no points"), (["a,train,x,1,2"], "row 2"), (["a,test,1,1,2"], "row 2"), (["a,1"], "row 2")],
+)
+def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learning_curves", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "c.png")]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "c.png").exists()
