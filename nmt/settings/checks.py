@@ -21,9 +21,9 @@ from nmt.system.files import UserError
 
 Kind = TypeVar("Kind")
 
-PLAIN = "in the locale's characters, without { } < > \\ and not beginning with a hyphen"
-UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 LONGEST = 1000  # characters of a text
+PLAIN = f"in the locale's characters, {LONGEST} at most, without {{ }} < > \\ and not beginning with a hyphen"
+UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def text(minimum: int = 1) -> Check:
 def folder() -> Check:
     """The path of a folder that is made."""
     return Check(
-        f"a folder {PLAIN}, nor with a slash at its end",
+        f"a folder {PLAIN}, with no . or .. in it and no slash or space at its end",
         lambda value: text().accepts(value) and not re.search(r"^\s|\s$|/$|//|(^|/)\.\.?(/|$)", value),
     )
 

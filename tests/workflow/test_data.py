@@ -168,21 +168,21 @@ def test_what_was_fetched_is_recorded_and_verified(encoded: Tree) -> None:
 
 
 def test_a_failed_job_leaves_what_has_arrived_to_the_next_run(server: Server, tree: Tree) -> None:
-    target, settings = "data/wmt14/archives/wmt12/later.tgz", {"mirror": server.address, "registry": "later.tsv"}
+    target, settings = "data/wmt14/archives/wmt12/later.txt", {"mirror": server.address, "registry": "later.tsv"}
     registry = (tree.folder / "data/corpora.tsv").read_text()
-    (tree.folder / "later.tsv").write_text(registry.replace("wmt12/test.tgz", "wmt12/later.tgz"))
+    (tree.folder / "later.tsv").write_text(registry.replace("wmt12/test.tgz", "wmt12/later.txt"))
     server.script = [truncated, failing(404)]
     run = paper(tree, target, **settings)
     assert run.returncode == 1
     assert "the server answers 404" in run.stdout
     archives = tree.folder / "data/wmt14/archives/wmt12"
-    assert not (archives / "later.tgz").exists()
-    assert (archives / ".later.tgz.partial").stat().st_size == 3_000_000
+    assert not (archives / "later.txt").exists()
+    assert (archives / ".later.txt.partial").stat().st_size == 3_000_000
     server.script = [careful]
     run = paper(tree, target, **settings)
     assert run.returncode == 0, run.stdout
     assert server.ranges == [None, "bytes=3000000-", "bytes=3000000-"]
-    assert (archives / "later.tgz").read_bytes() == server.content
+    assert (archives / "later.txt").read_bytes() == server.content
 
 
 def test_a_full_disk_fails_jobs_with_a_line_and_room_mends_it(tree: Tree, mirror: Path, small_disk: SmallDisk) -> None:
