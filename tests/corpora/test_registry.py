@@ -107,6 +107,7 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"target_member": "toy.en"}, "same file"),
         ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
+        ({"target_member": "-toy.fr"}, "member '-toy.fr': write ./-toy.fr, because a minus sign begins an option"),
         ({"target_address": "https://host/b.tgz"}, "give one for each address"),
     ],
 )
@@ -115,6 +116,14 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
         read_registry(written(tmp_path, ROW | change))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("one", "other"), [("a/b", "a/b/c"), ("a/b/c", "a/b")])
+def test_an_archive_below_another(tmp_path: Path, one: str, other: str) -> None:
+    addresses = [{"source_address": path, "target_address": path} for path in (f"https://host/{one}", other)]
+    rows = [ROW | address | {"name": name} for address, name in zip(addresses, "ab", strict=True)]
+    with pytest.raises(UserError, match=f"line 3: {other} and {one} cannot both be files; rename one of them"):
+        read_registry(written(tmp_path, *rows))
 
 
 def test_name_twice(tmp_path: Path) -> None:
