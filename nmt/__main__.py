@@ -10,6 +10,7 @@ import sys
 import textwrap
 
 from nmt import commands
+from nmt.system import options
 from nmt.system.files import DISK_FULL, UserError
 from nmt.system.orphans import end_with_run
 from nmt.system.stop import STOPPED, StoppedError
@@ -73,7 +74,9 @@ def _run(step: str, module: str, words: list[str], program: str) -> int:
         )
         code.add_arguments(parser)
         parser.epilog = _wrap(parser.epilog or "")
-        code.run(parser.parse_args(words))
+        arguments = parser.parse_args(words)
+        options.check(arguments)
+        code.run(arguments)
     except UserError as error:
         print(f"nmt {step}: {error}", file=sys.stderr)
         return 1
@@ -86,10 +89,10 @@ def _run(step: str, module: str, words: list[str], program: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in DISK_FULL:
-            raise
-        where = error.filename or "the disk of the output"
-        print(f"nmt {step}: {where}: no space left; nothing was changed, free some and repeat", file=sys.stderr)
+        where, what = error.filename, error.strerror or error
+        if error.errno in DISK_FULL:
+            where, what = where or "the disk of the output", "no space left; nothing was changed, free some and repeat"
+        print(f"nmt {step}: {f'{where}: ' if where else ''}{what}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

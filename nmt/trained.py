@@ -61,15 +61,17 @@ def save_model(model: Network, path: str | Path) -> None:
     metadata = {"model": json.dumps(about)}  # one entry: the order of several would change from file to file
     weights = {name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}
     with atomic(path) as partial:
-        safetensors.torch.save_file(weights, partial, metadata)
+        partial.write_bytes(safetensors.torch.save(weights, metadata))  # save_file lets no other user read it
 
 
 def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
     """The model in `path`, in evaluation mode on `device`.
 
-    Raises UserError if the file is missing, truncated or no model, or if its weights are not finite.
+    Raises UserError if the file is missing, truncated or no model, or if its weights are not finite, and OSError if it
+    cannot be read.
     """
     try:
+        open(path, "rb").close()  # safetensors calls every file that it cannot open missing
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)

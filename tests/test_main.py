@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from nmt.__main__ import main
 from nmt.corpora import shortlist
 from nmt.settings.sections import Select
 from nmt.system.files import UserError
+from nmt.system.options import Output, OutputFolder
 from nmt.system.stop import StoppedError
 
 ROOT = Path(__file__).parents[1]
@@ -120,6 +122,9 @@ def test_as_a_module_it_names_itself_so() -> None:
             1,
             "nmt shortlist: results/x: no space left; nothing was changed, free some and repeat\n",
         ),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "nmt shortlist: x: Permission denied\n"),
+        (FileNotFoundError(errno.ENOENT, "No usable folder"), 1, "nmt shortlist: No usable folder\n"),
+        (OSError("no cache"), 1, "nmt shortlist: no cache\n"),
     ],
 )
 def test_mistakes_get_one_line(
@@ -150,8 +155,38 @@ def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_no_users_mistake_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         fail(monkeypatch, ZeroDivisionError())
-    with pytest.raises(PermissionError):
-        fail(monkeypatch, PermissionError(errno.EACCES, "Permission denied", "x"))
+
+
+@pytest.mark.parametrize("step", commands.names())
+def test_outputs_are_known_before_the_work(step: str) -> None:
+    parser = argparse.ArgumentParser()
+    importlib.import_module(commands.module(step)).add_arguments(parser)
+    names = {action.option_strings[0]: action.type for action in parser._actions if action.option_strings}
+    for name, kind in names.items():
+        assert not name.startswith("--output") or kind in (Output, OutputFolder), name
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("text/below", "cannot be written (Not a directory); name another file"),
+        ("n" * 250, "cannot be written (File name too long); name another file"),
+        ("loop/below", "cannot be written (Too many levels of symbolic links); name another file"),
+        ("/proc/shortlist", "cannot be written (No such file or directory); name another file"),
+        ("folder", "a folder; name a file"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    output: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shortlist, "run", lambda arguments: pytest.fail("it has begun"))
+    assert main(["shortlist", "--input", "text", "--settings", '{"size": 3}', "--output", output]) == 1
+    assert capsys.readouterr().err == f"nmt shortlist: {output}: {said}\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"text", "folder", "loop"}
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +77,34 @@ def test_a_fixed_context_attends_to_no_word(tmp_path: Path, attention: str) -> N
         return
     with pytest.raises(UserError, match=rf"{tmp_path}.*fixed.*--option"):
         trained.require_attention("--option")
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """A context in which files that permit nothing cannot be read, not even by root."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_others_may_read_a_model_if_the_umask_lets_them(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        save_model(tiny_model(dtype=torch.float32), tmp_path / "model.safetensors")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "model.safetensors").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_model_that_may_not_be_read_is_not_called_missing(folder: Path) -> None:
+    (folder / "model.safetensors").chmod(0)
+    with without_privileges(), pytest.raises(PermissionError) as caught:
+        load_model(folder / "model.safetensors", CPU)
+    assert caught.value.filename == str(folder / "model.safetensors")
 
 
 def test_a_model_survives_its_file(tmp_path: Path) -> None:

@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_byte_pairs, read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.system.files import DISK_FULL, UserError, partial_name, read_json, warn, write_json
+from nmt.system.files import DISK_FULL, UserError, check_replaceable, partial_name, read_json, warn, write_json
+from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
 SIDES = ("source", "target")
+FILES = ("meta.json", "source.ids", "source.offsets.npy", "target.ids", "target.offsets.npy")
 DTYPES = {name: np.dtype(name) for name in ("<u2", "<u4")}
 OFFSET = np.dtype("<i8")
 PAIRS_PER_BUCKET = 1 << 18
@@ -105,8 +107,7 @@ def _new_folder(final: Path) -> Iterator[Path]:
 
     Raises UserError if the disk is full, or if `final` exists and is no binarized text.
     """
-    if final.is_file() or (final.is_dir() and any(final.iterdir()) and not (final / "meta.json").is_file()):
-        raise UserError(f"{final}: exists and is not a binarized text; remove it or name another folder")
+    check_replaceable(final, "a binarized text", lambda path: path.name in FILES)
     final.parent.mkdir(parents=True, exist_ok=True)
     partial, former = partial_name(final), final.with_name(f".{final.name}.former")
     for leftover in (partial, former):
@@ -237,7 +238,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--shortlists", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", type=int, required=True, help="of the shuffle")
-    parser.add_argument("--output", type=Path, required=True, help="folder, replaced as a whole")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:

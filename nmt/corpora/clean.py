@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from nmt.corpora.arrays import write_array
 from nmt.corpora.cleaned import RECORD, Pair, State, pair_files
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 PAIRS_PER_PIECE = 10_000
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--held-out-sources", nargs="*", type=Path, default=[], help="development and test sets")
     parser.add_argument("--held-out-targets", nargs="*", type=Path, default=[])
-    parser.add_argument("--output", type=Path, required=True, help="the records, .npy")
+    parser.add_argument("--output", type=Output, required=True, help="the records, .npy")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from nmt.system.files import UserError, atomic, warn
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--archives", type=Path, nargs="+", required=True, help="of each side, source first")
     parser.add_argument("--members", nargs="+", required=True, help="files inside; '' for the archive itself")
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
-    parser.add_argument("--outputs", type=Path, nargs="+", required=True, help="a file for each side, source first")
+    parser.add_argument("--outputs", type=Output, nargs="+", required=True, help="a file for each side, source first")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -73,7 +74,7 @@ def extract(
     Raises UserError and writes no side if an archive is missing, damaged or lacks the member, if a side is empty or has
     too many lines that are not UTF-8 or one that is too long, or if the sides have different numbers of lines.
     """
-    places = list(zip(archives, members, strict=True))
+    places = [(archive, member.removeprefix("./")) for archive, member in zip(archives, members, strict=True)]
     counts: dict[tuple[Path, str], int] = {}
     with ExitStack() as stack:
         wanted: dict[Path, dict[str, Path]] = {archive: {} for archive in archives}

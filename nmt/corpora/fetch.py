@@ -25,6 +25,7 @@ from nmt.corpora.transfer import TooLongError, UnavailableError, begun, download
 from nmt.corpora.verify import departure, disguise, fault, measure
 from nmt.settings.checks import unknown
 from nmt.system.files import DISK_FULL, UserError, warn
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mirror", default="", help="folder or http, https or file URL to read instead of the addresses"
     )
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=Output, required=True)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -116,7 +117,7 @@ def locations(archive: Archive, mirror: str = "") -> list[Path | str]:
     if mirror:
         if "://" in mirror:
             return [_location(f"{mirror.rstrip('/')}/{quote(archive.path)}")]
-        folder = Path(mirror).expanduser()
+        folder = Path(os.path.expanduser(mirror))  # which stays as it is where there is no such home
         if not folder.is_dir():
             raise UserError(f"mirror: {mirror}: no such folder; {SET_MIRROR}")
         return [folder / archive.path]

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from nmt.system.files import UserError, atomic
+from nmt.system.options import Output
 
 KENLM = "kenlm==0.3.0"
 # Later releases of cmeel-boost lack boost_system, which KenLM needs; cmake 4 rejects KenLM's scripts.
@@ -115,7 +116,7 @@ def provide(output: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt lmplz`."""
-    parser.add_argument("--output", type=Path, required=True, help="the program; its libraries go to lib/ beside it")
+    parser.add_argument("--output", type=Output, required=True, help="the program; its libraries go to lib/ beside it")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -110,7 +110,7 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
 
     Empty lines and lines that start with "#" are skipped. Raises UserError, with the file and line, for an unknown,
     repeated or missing column, a wrong number of fields, a repeated name, an unknown role, an invalid address, member,
-    hash or number, and an archive that two rows describe differently.
+    hash or number, an archive that two rows describe differently, and one whose path lies below another.
     """
     header: list[str] | None = None
     corpora: dict[str, Corpus] = {}
@@ -137,11 +137,10 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
                     f"{where}: {archive.path} has another address, mirror, length or hash on an earlier line; "
                     "correct one of them"
                 )
+            for other in known:
+                if other.startswith(f"{archive.path}/") or archive.path.startswith(f"{other}/"):
+                    raise UserError(f"{where}: {archive.path} and {other} cannot both be files; rename one of them")
         corpora[corpus.name] = corpus
-    for one in known:
-        for folder in map(str, PurePosixPath(one).parents):
-            if folder in known:
-                raise UserError(f"{path}: the archive {folder} is also the folder of {one}; rename one of them")
     if header is None:
         raise UserError(f"{path}: empty; the first line must name the columns {' '.join(COLUMNS)}")
     return corpora
@@ -236,6 +235,8 @@ def _mirror(text: str) -> str:
 
 
 def _member(text: str) -> str:
+    if text.startswith("-"):
+        raise UserError(f"member {text!r}: write ./{text}, because a minus sign begins an option")
     if not is_plain(text) or text.startswith("/") or ".." in PurePosixPath(text).parts:
         raise UserError(f"member {text!r}: must be the path of a file inside the archive, {PLAIN}")
     return text

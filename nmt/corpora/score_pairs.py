@@ -24,6 +24,7 @@ from nmt.corpora.clean import PAIRS_PER_PIECE
 from nmt.corpora.cleaned import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
 from nmt.corpora.train_lm import KINDS, SIDES, load_model, mask
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 RATING = np.dtype("<f4")
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt score_pairs`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--models", type=Path, required=True, help="folder that the step train_lm wrote")
-    parser.add_argument("--output", type=Path, required=True, help="the ratings, .npy")
+    parser.add_argument("--output", type=Output, required=True, help="the ratings, .npy")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ from nmt.corpora.score_pairs import RATING
 from nmt.settings.checks import unknown
 from nmt.settings.sections import Select
 from nmt.system.files import UserError, atomic, warn, write_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, write_csv
 
@@ -193,10 +194,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ratings", nargs="*", type=Path, default=[], help="from the step score_pairs, a file a part")
     Select.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the rule random")
-    parser.add_argument("--outputs", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--audit", type=Path, required=True, help="CSV: what each corpus contributed and lost")
-    parser.add_argument("--distribution", type=Path, nargs="?", help="CSV: the ratings of each corpus")
-    parser.add_argument("--examples", type=Path, nargs="?", help="TSV: the best and the worst pairs of each corpus")
+    parser.add_argument("--outputs", nargs=2, type=Output, required=True, metavar=("SOURCE", "TARGET"))
+    parser.add_argument("--audit", type=Output, required=True, help="CSV: what each corpus contributed and lost")
+    parser.add_argument("--distribution", type=Output, nargs="?", help="CSV: the ratings of each corpus")
+    parser.add_argument("--examples", type=Output, nargs="?", help="TSV: the best and the worst pairs of each corpus")
 
 
 def _read_ratings(paths: list[Path], pairs: int) -> Ratings:

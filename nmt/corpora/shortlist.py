@@ -18,6 +18,7 @@ from pathlib import Path
 from nmt.corpora.pairs import split_words
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 EOS = 0
@@ -114,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt shortlist`."""
     parser.add_argument("--input", type=Path, required=True, help="tokenized training text, one side")
     sections.Shortlist.add_argument(parser)
-    parser.add_argument("--output", type=Path, required=True, help="the shortlist, TSV")
+    parser.add_argument("--output", type=Output, required=True, help="the shortlist, TSV")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
 from nmt.system.files import UserError, decode_lines, warn, write_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
@@ -49,7 +50,7 @@ WHOLE = Shard()
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="language code, such as en or fr")
     parser.add_argument("--input", type=Path, required=True, help="text with a sentence on each line")
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=Output, required=True)
     parser.add_argument(
         "--shard",
         type=int,

@@ -30,6 +30,7 @@ from nmt.corpora.cleaned import CleanedText, Pair, add_cleaned_arguments, cleane
 from nmt.corpora.pairs import read_byte_pairs
 from nmt.settings.sections import Select
 from nmt.system.files import UserError, atomic, partial_name
+from nmt.system.options import OutputFolder
 
 SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
@@ -114,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-domain-targets", nargs="*", type=Path, default=[])
     Select.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the random sample for the general models")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the models")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the models")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from nmt.corpora.pairs import split_words
 from nmt.evaluation.bins import Bins, bin_of, bins
 from nmt.evaluation.bleu import tokenized_bleu
 from nmt.evaluation.sentences import paired, read_parallel
+from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = ("model", "length_from", "length_to", "sentences", "bleu")
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translations", required=True, nargs="+", help="one file for each model")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the figure's order")
     Bins.add_argument(parser)
-    parser.add_argument("--output", required=True, help="CSV")
+    parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def points(

@@ -16,6 +16,7 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.system.files import UserError, read_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, number, read_csv, write_csv
 
@@ -99,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", nargs="*", default=[], help="names of further tokenized texts, such as test sets")
     parser.add_argument("--sources", nargs="*", type=Path, default=[], help="one file for each name")
     parser.add_argument("--targets", nargs="*", type=Path, default=[], help="one file for each name")
-    parser.add_argument("--output", required=True, help="CSV")
+    parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import read_parallel
 from nmt.system.files import write_json
+from nmt.system.options import Output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--translation-no-unk", nargs="?", help="translations with UNK forbidden, one line for each sentence (none)"
     )
-    parser.add_argument("--output", required=True, help="JSON of BLEU in percent and numbers of sentences")
+    parser.add_argument("--output", type=Output, required=True, help="JSON of BLEU in percent and numbers of sentences")
 
 
 def known_lines(

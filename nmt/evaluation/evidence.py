@@ -22,6 +22,7 @@ from nmt.corpora.pairs import byte_lines
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.sentences import paired
 from nmt.system.files import UserError, read_json
+from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluations", nargs="+", help="JSON of the step evaluate, one file for each text, once its model is trained"
     )
-    parser.add_argument("--output", required=True, help="CSV")
+    parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def side(lmplz: Path, order: int, texts: Sequence[Path], test: Path) -> list[tuple[int, int, float, float]]:

@@ -14,6 +14,7 @@ from statistics import fmean
 
 from nmt.monitor.metrics import Record, read_metrics
 from nmt.system.files import UserError, read_json
+from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("LABEL", "DIR"),
         help="name of a model and the folder that the step train wrote; once for each model",
     )
-    parser.add_argument("--output", required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
+    parser.add_argument("--output", type=Output, required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
 
 
 def points(records: list[Record], figure: str, hours_before: float) -> list[Point]:

@@ -14,6 +14,7 @@ from nmt.monitor.metrics import Record, latest, read_metrics
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
+from nmt.system.options import OutputFolder
 
 TAGS = {
     "train_nll": "NLL of a sentence/training",
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         required=True,
-        type=Path,
+        type=OutputFolder,
         metavar="DIR",
         help="folder of the event files, for `tensorboard --logdir DIR`",
     )

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs
+from nmt.search.text import add_pair_arguments, read_word_pairs
 from nmt.system.files import UserError
-from nmt.system.options import add_device_arguments
+from nmt.system.options import Output, add_device_arguments
 from nmt.system.tables import write_csv
 
 if TYPE_CHECKING:
@@ -27,9 +27,12 @@ BATCH = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair_arguments(parser)
-    parser.add_argument("--figure", metavar="FILE", help="the picture, ending in .pdf, .svg or .png (none)")
+    parser.add_argument(
+        "--figure", type=Output, metavar="FILE", help="the picture, ending in .pdf, .svg or .png (none)"
+    )
     parser.add_argument(
         "--table",
+        type=Output,
         metavar="FILE",
         help="CSV with a row for each weight; its column panel is the line of SOURCE, counted from 1 (none)",
     )
@@ -74,7 +77,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.figure is not None:
         formats_of([arguments.figure])
-    check_outputs(arguments.figure, arguments.table)
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     trained.require_attention("align")

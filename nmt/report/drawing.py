@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from nmt.system.files import UserError, atomic
+from nmt.system.options import Output
 
 # For each format, the metadata that would record the date and the version of matplotlib.
 METADATA: dict[str, dict[str, None]] = {
@@ -35,7 +36,7 @@ STYLE: dict[Any, Any] = {
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Add the option --outputs: files whose endings name their formats."""
-    parser.add_argument("--outputs", required=True, nargs="+", help="files ending in .pdf, .svg or .png")
+    parser.add_argument("--outputs", type=Output, required=True, nargs="+", help="files ending in .pdf, .svg or .png")
 
 
 @contextmanager

@@ -104,11 +104,20 @@ const nmt = (() => {
     });
   }
 
+  // The set and the line that the address names, if any.
+  function named() {
+    try {
+      const [, set, number] = /^(.*)\/([1-9][0-9]*)$/.exec(decodeURIComponent(location.hash.slice(1)));
+      return setup.sets.includes(set) ? { set, line: number - 1 } : null;
+    } catch {
+      return null; // another form, or a % that stands for no character
+    }
+  }
+
   async function go() {
-    const [set, line] = decodeURIComponent(location.hash.slice(1)).split("/");
-    const asked = setup.sets.includes(set) && Number(line) >= 1;
-    const other = asked && set !== now.set;
-    if (asked) Object.assign(now, { set, line: Number(line) - 1 });
+    const asked = named();
+    const other = asked && asked.set !== now.set;
+    if (asked) Object.assign(now, asked);
     try {
       await load(name(now.set));
       now.line = Math.min(now.line, texts[now.set].source.length - 1);

@@ -19,11 +19,13 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_WORD
 from nmt.evaluation.sentences import read_parallel
 from nmt.report.page import SCRIPT, document, emphasized, escape, show_table, visible
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.files import UserError, check_replaceable, read_lines, write_lines
+from nmt.system.options import Output
 
 CHUNK = 50
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
 TEXTS = ("source", "reference", "baseline")
+CALL = "nmt."  # the beginning of every script
 
 # The words of a translation, and its weights row by row, each as two hexadecimal digits; None without attention.
 Alignment = tuple[list[str], str | None]
@@ -60,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("LABEL", "FILE"),
         help="name of a system without alignments, and its tokenized translations, one file for each set",
     )
-    parser.add_argument("--output", required=True, type=Path, metavar="HTML")
+    parser.add_argument("--output", required=True, type=Output, metavar="HTML")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -75,7 +77,10 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{option}: give one for each of the {len(arguments.shown)} files of --shown")
     if len(arguments.baseline) not in (0, 1 + len(sets)):
         raise UserError(f"--baseline: {len(arguments.baseline) - 1} files for {len(sets)} sets; give {len(sets)}")
+    if arguments.output.suffix != ".html":
+        raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
     folder = arguments.output.with_suffix("")
+    check_replaceable(folder, "a folder of this page's scripts", is_script)
     written = set()
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
@@ -86,6 +91,14 @@ def run(arguments: argparse.Namespace) -> None:
     for file in set(os.listdir(folder)) - written:
         (folder / file).unlink()
     write_lines(arguments.output, [page(arguments, folder.name)])
+
+
+def is_script(path: Path) -> bool:
+    """Whether a file is one that `scripts` gives, or an unfinished one."""
+    if path.suffix != ".js" or not path.is_file():
+        return path.match(".*.partial")
+    with open(path, "rb") as file:
+        return file.read(len(CALL)) == CALL.encode()
 
 
 def scripts(name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -108,7 +121,7 @@ def scripts(name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str]
 
 def _call(function: str, *values: Any) -> str:
     """A line of JavaScript, in ASCII."""
-    return f"nmt.{function}({', '.join(json.dumps(value, separators=(',', ':')) for value in values)});"
+    return f"{CALL}{function}({', '.join(json.dumps(value, separators=(',', ':')) for value in values)});"
 
 
 def best(path: str, sources: Sequence[str]) -> Iterator[tuple[int, Alignment]]:

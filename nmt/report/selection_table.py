@@ -6,6 +6,7 @@ import argparse
 
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.system.files import UserError, read_lines
+from nmt.system.options import Output
 from nmt.system.tables import Cell, read_csv, write_csv
 
 PRINTED = ("words", "words_kept")
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--printed", nargs="?", metavar="TSV", help="words that a paper states for its corpora, to stand beside (none)"
     )
-    parser.add_argument("--output", required=True, help="CSV")
+    parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def read_printed(path: str) -> dict[str, list[Cell]]:

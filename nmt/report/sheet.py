@@ -8,12 +8,13 @@ from pathlib import Path
 
 from nmt.report.page import document, escape, show_table
 from nmt.system.files import UserError, write_lines
+from nmt.system.options import Output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", required=True, metavar="FILE", help="the table to show, .md or .csv")
     parser.add_argument("--numbers", required=True, metavar="CSV", help="its numbers, for download from the page")
-    parser.add_argument("--output", required=True, metavar="HTML")
+    parser.add_argument("--output", type=Output, required=True, metavar="HTML")
 
 
 def run(arguments: argparse.Namespace) -> None:

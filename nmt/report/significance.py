@@ -14,6 +14,7 @@ from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.report.markup import escape_markdown, markdown_table, span
 from nmt.system.files import UserError, write_lines
+from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
@@ -38,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (1000)")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--output-csv", required=True)
-    parser.add_argument("--output-md", required=True)
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
 
 
 def rows(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.search.text import add_pair_arguments, check_outputs, read_word_pairs, write_text
-from nmt.system.options import add_device_arguments
+from nmt.search.text import add_pair_arguments, read_word_pairs, write_text
+from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 SORTED_TOGETHER = 1000  # pairs, sorted by length so that a batch has little padding
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair_arguments(parser)
     parser.add_argument(
         "--output",
+        type=Output,
         metavar="FILE",
         help="TSV file with a row for each pair: log_probability in nats, log p(target | source); words of the target, "
         "with the end of sentence (default: standard output)",
@@ -33,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    check_outputs(arguments.output)
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.system.device import prepare
     from nmt.trained import load_trained

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.system.files import UserError, decode_lines, read_lines, write_lines
@@ -26,13 +25,6 @@ def write_text(path: str | None, lines: Iterable[str]) -> None:
     for line in lines:
         sys.stdout.buffer.write(f"{line}\n".encode())
     sys.stdout.buffer.flush()
-
-
-def check_outputs(*paths: str | None) -> None:
-    """Raise UserError where an output file is a folder, before any work is done."""
-    for path in paths:
-        if path is not None and Path(path).is_dir():
-            raise UserError(f"{path}: a folder; name a file")
 
 
 def add_model_argument(parser: argparse.ArgumentParser) -> None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK
-from nmt.search.text import add_model_argument, check_outputs, from_words, read_text, to_words, write_text
+from nmt.search.text import add_model_argument, from_words, read_text, to_words, write_text
 from nmt.settings.sections import Translate
-from nmt.system.files import UserError, read_lines, warn, write_lines
-from nmt.system.options import add_device_arguments
+from nmt.system.files import UserError, read_lines, warn, write_together
+from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nmt.search.beam import Hypothesis
     from nmt.trained import TrainedModel
 
@@ -67,7 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source", metavar="FILE", help="text to translate, one sentence a line (default: standard input)"
     )
-    parser.add_argument("--output", metavar="FILE", help="the translations, line by line (default: standard output)")
+    parser.add_argument(
+        "--output", type=Output, metavar="FILE", help="the translations, line by line (default: standard output)"
+    )
     parser.add_argument(
         "--tokenized",
         action="store_true",
@@ -139,12 +143,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--scores",
+        type=Output,
         metavar="FILE",
         help="also write a TSV file with a row for each line of output: log_probability in nats; words, with the end "
         "of sentence; ended, 0 where the search reached its maximum length first. An empty line has zeros",
     )
     parser.add_argument(
         "--alignments",
+        type=Output,
         metavar="FILE",
         help="also write a JSON object a line for each translation: line and rank, both from 0, the words of source "
         "and target, and weights, the attention weights of each target word over the source words",
@@ -153,7 +159,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    check_outputs(arguments.output, arguments.scores, arguments.alignments)
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.search.beam import BeamSettings, search_all
     from nmt.search.replace import read_dictionary, replace_unknown
@@ -195,11 +200,14 @@ def run(arguments: argparse.Namespace) -> None:
                 if arguments.alignments is not None:
                     alignments[row] = _alignment(number, rank, lines[number], words, found)
             progress.update(1)
-    if arguments.scores is not None:
-        write_lines(arguments.scores, ["log_probability\twords\tended", *scores])
-    if arguments.alignments is not None:
-        write_lines(arguments.alignments, filter(None, alignments))
-    write_text(arguments.output, translations)
+    files: list[tuple[Output | None, Iterable[str]]] = [
+        (arguments.scores, ["log_probability\twords\tended", *scores]),
+        (arguments.alignments, filter(None, alignments)),
+        (arguments.output, translations),
+    ]
+    write_together([(path, lines) for path, lines in files if path is not None])
+    if arguments.output is None:
+        write_text(None, translations)
 
 
 def _check(arguments: argparse.Namespace) -> None:

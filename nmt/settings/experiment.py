@@ -184,7 +184,13 @@ def _check_variants(experiment: Experiment) -> None:
 
 
 def _check_uses(experiment: Experiment) -> None:
-    """Data selection has the text that its rule needs; Moses is not given a sample."""
+    """Languages differ; data selection has the text that its rule needs; Moses is not given a sample."""
+    languages = experiment.languages
+    if languages.source == languages.target:
+        raise UserError(
+            f"config: languages: {languages.source} is source and target, and files are named by their language; "
+            "give one of them another code"
+        )
     select, corpora = experiment.select, experiment.corpora
     if select.scores_pairs and not corpora.in_domain:
         raise UserError(

@@ -8,8 +8,9 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,28 +42,85 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Readers therefore never see a half-written file, even if the writer is killed. A symbolic link is kept, and its
     target replaced. A device or a pipe, such as /dev/stdout, is written to directly. Raises UserError if `path` is a
-    folder or the disk is full.
+    folder or cannot be written, or if the disk is full.
     """
-    named = Path(path)
-    if named.is_dir():
-        raise UserError(f"{path}: a folder; name a file")
-    if named.exists() and not named.is_file():
-        yield named
+    if _is_special(path):
+        yield Path(path)
         return
-    final = named.resolve()
-    final.parent.mkdir(parents=True, exist_ok=True)
+    final = _final(path)
     partial = partial_name(final)
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refusal(path, error) from None
     try:
         yield partial
         with open(partial, "rb") as written:
             os.fsync(written.fileno())
         os.replace(partial, final)
     except OSError as error:
-        if error.errno not in DISK_FULL:
-            raise
-        raise UserError(f"{path}: no space left; nothing was changed, free some and repeat") from None
+        if error.errno in DISK_FULL or str(error.filename) == str(partial):
+            raise _refusal(path, error) from None
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
+
+
+def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise UserError where a file cannot be written or two of `paths` lead to the same one; nothing is left behind."""
+    finals = set()
+    for path in paths:
+        if _is_special(path):
+            continue
+        final = _final(path)
+        folder = next(one for one in final.parents if os.path.lexists(one))
+        attempt = folder / partial_name(final).name
+        try:
+            attempt.write_bytes(b"?")
+        except OSError as error:
+            raise _refusal(path, error) from None
+        finally:
+            with suppress(OSError):
+                attempt.unlink()
+        if final in finals:
+            raise UserError(f"{path}: named for two outputs; give each its own")
+        finals.add(final)
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether `path` is a device or a pipe."""
+    return os.path.exists(path) and not os.path.isdir(path) and not os.path.isfile(path)
+
+
+def _final(path: str | os.PathLike[str]) -> Path:
+    """The file to which `path` leads. Raises UserError if it is a folder."""
+    if os.path.isdir(path):
+        raise UserError(f"{path}: a folder; name a file")
+    return Path(os.path.realpath(path))
+
+
+def _refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
+    """The error for an output that cannot be written."""
+    if error.errno in DISK_FULL:
+        return UserError(f"{path}: no space left; nothing was changed, free some and repeat")
+    return UserError(f"{path}: cannot be written ({error.strerror}); name another file")
+
+
+def check_room(folder: Path) -> None:
+    """Raise UserError if a small file cannot be written to `folder`."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 16))
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written ({error.strerror}); make it writable, with room") from None
+
+
+def check_replaceable(folder: Path, what: str, is_own: Callable[[Path], bool]) -> None:
+    """Raise UserError if `folder` holds anything that a step which replaces `what` there must not remove."""
+    for path in sorted(folder.iterdir()) if folder.exists() else []:
+        if not is_own(path):
+            raise UserError(f"{folder}: exists and is not {what}, for it holds {path.name}; name another folder")
 
 
 def partial_name(final: Path) -> Path:
@@ -120,12 +178,20 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
     """Write `lines`, each with a newline, to `path` atomically; return their number."""
+    return write_together([(path, lines)])
+
+
+def write_together(files: Sequence[tuple[str | os.PathLike[str], Iterable[str]]]) -> int:
+    """Write lines to each file as `write_lines` does, and rename none before all are whole; return their number."""
     count = 0
-    with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
-        for line in lines:
-            file.write(line)
-            file.write("\n")
-            count += 1
+    with ExitStack() as stack:
+        partials = [stack.enter_context(atomic(path)) for path, _ in files]
+        for partial, (_, lines) in zip(partials, files, strict=True):
+            with open(partial, "w", encoding="utf-8", newline="\n") as file:
+                for line in lines:
+                    file.write(line)
+                    file.write("\n")
+                    count += 1
     return count
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from nmt.settings.sections import Generated
 from nmt.system.files import atomic
+from nmt.system.options import OutputFolder
 from nmt.toy.grammar import MAXIMUM_WORDS, Grammar
 from nmt.toy.inflection import count_words
 from nmt.toy.words import Pair
@@ -193,7 +194,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt mirror`."""
     Generated.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the sentences")
-    parser.add_argument("--output", type=Path, required=True, help="root folder of the mirror")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="root folder of the mirror")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,18 +10,18 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import torch
 
-from nmt.system.files import UserError, atomic, warn
+from nmt.system.files import UserError, atomic, check_replaceable, warn
+from nmt.training.metrics import METRICS
 
-LATEST, PREVIOUS = "latest.pt", "previous.pt"
+LATEST, PREVIOUS, DAMAGED = "latest.pt", "previous.pt", "damaged.pt"
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"
 
@@ -73,6 +73,21 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
     return digest.hexdigest()[:16]
 
 
+def _is_own(path: Path) -> bool:
+    """Whether a file in a folder of checkpoints is one that a training writes there."""
+    return path.name in (LATEST, PREVIOUS, DAMAGED, METRICS) or path.match(".*.partial")
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UserError if `folder` holds anything but checkpoints and what belongs to them."""
+    check_replaceable(folder, "a folder of checkpoints", _is_own)
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether an interrupted training left a checkpoint in `folder`."""
+    return (folder / LATEST).exists() or (folder / PREVIOUS).exists()
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Wait until no other process trains in `folder`, and keep others out while the context lasts."""
@@ -120,8 +135,8 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         if not path.exists():
             continue
         if not _is_whole(path):
-            os.replace(path, folder / "damaged.pt")
-            warn(f"{path} is damaged and was renamed to damaged.pt; the training resumes from the state before it")
+            os.replace(path, folder / DAMAGED)
+            warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
         with open(path, "rb") as file:
             file.seek(DIGEST_BYTES)
@@ -145,10 +160,15 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove `folder`, the latest checkpoint last: while any is left, the training can resume from it."""
-    for name in (PREVIOUS, LATEST):
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder)
+    """Remove what a training writes to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
+
+    While a checkpoint is left, the training can resume from it.
+    """
+    for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
+        path.unlink()
+    (folder / LATEST).unlink(missing_ok=True)
+    with suppress(OSError):  # other files, or a link to a folder
+        folder.rmdir()
 
 
 def _save(content: dict[str, Any], file: BinaryIO) -> None:

@@ -192,11 +192,9 @@ class Training:
             if self.processes.first:
                 warn(f"{self.label}: update {number} skipped, its cost or gradient is not finite")
             if state.skipped_in_a_row > SKIPS_ALLOWED:
-                latest = self.folder / LATEST
                 raise UserError(
-                    f"{self.label}: more than {SKIPS_ALLOWED} updates in a row were not finite; lower learning_rate or "
-                    f"initialization_scale ("
-                    f"{f'the last good checkpoint is {latest}' if latest.exists() else 'there is no checkpoint yet'})"
+                    f"{self.label}: more than {SKIPS_ALLOWED} updates in a row were not finite; delete {self.folder} "
+                    "and start again with a lower learning_rate or initialization_scale"
                 )
 
     def record(self) -> dict[str, float | None]:
@@ -239,6 +237,11 @@ class Training:
         if self.processes.first:
             append_metrics(self.metrics, self.state.updates, self.state.seconds, **figures)
 
+    @property
+    def settings_digest(self) -> str:
+        """Sixteen hexadecimal digits for the settings and the data: those of all trainings that learn the same."""
+        return hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16]
+
     def summary(self) -> dict[str, Any]:
         """The figures of this training for Table 2; updates and hours include the model that it continues."""
         state = self.state
@@ -256,5 +259,5 @@ class Training:
             "development_nll": state.best_nll if self.best else state.development_nll,
             "words_per_second": state.target_words / state.seconds,
             "seed": self.optimization.seed,
-            "settings_digest": hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16],
+            "settings_digest": self.settings_digest,
         }

@@ -9,7 +9,7 @@ import numpy as np
 
 from nmt.system.device import prepare
 from nmt.system.files import UserError, write_json
-from nmt.system.options import add_device_arguments
+from nmt.system.options import Output, add_device_arguments
 from nmt.trained import load_trained
 from nmt.training.likelihood import read_ids, sentence_nll
 
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the sample")
     parser.add_argument(
         "--output",
+        type=Output,
         required=True,
         metavar="FILE",
         help="JSON with the number of pairs, of those that are short enough, and of the sentences and words scored, and"

@@ -9,22 +9,25 @@ development set is scored at intervals. The folder that is written holds all tha
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 
-from nmt.corpora.binarize import Bitext
+from nmt.corpora.binarize import FILES, Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
 from nmt.system.files import UserError, atomic, read_json, write_json
+from nmt.system.options import OutputFolder
 from nmt.trained import MODEL, SOURCE, SUMMARY, TARGET, load_with_shortlists, save_model
 from nmt.training.batches import Batches
-from nmt.training.checkpoint import fingerprint, locked, remove_checkpoints
+from nmt.training.checkpoint import check_folder, fingerprint, has_checkpoint, locked, remove_checkpoints
 from nmt.training.likelihood import read_ids
 from nmt.training.loop import Training
 from nmt.training.metrics import METRICS
@@ -62,14 +65,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoints",
         required=True,
-        type=Path,
+        type=OutputFolder,
         metavar="DIR",
-        help="folder of the last two checkpoints, from which an interrupted training resumes; removed at the end",
+        help="folder for the last two checkpoints, from which an interrupted training resumes, and for nothing else;"
+        " removed at the end",
     )
     parser.add_argument(
         "--output",
         required=True,
-        type=Path,
+        type=OutputFolder,
         metavar="DIR",
         help="folder for the model, its shortlists, summary.json (figures for Table 2) and metrics.jsonl (mean cost,"
         " norm of the gradient and target words a second of every 50 updates, and development scores; in nats a"
@@ -81,11 +85,23 @@ def run(arguments: argparse.Namespace) -> None:
     set_threads(arguments.threads)
     keep_memory()
     variant = Variant.from_json(arguments.settings)
+    check_folder(arguments.checkpoints)
+    if Path(os.path.realpath(arguments.output)).is_relative_to(os.path.realpath(arguments.checkpoints)):
+        raise UserError(f"--output: {arguments.output} is in the folder of --checkpoints; name another folder")
     with (
         joined(choose_device(variant.run_time.device)) as processes,
         locked(arguments.checkpoints) if processes.first else nullcontext(),
     ):
         training = set_up(arguments, variant, processes)
+        [finished] = processes.any(processes.first and is_finished(training, arguments.output))
+        if finished:
+            if processes.first:
+                print(
+                    f"{training.label}: {arguments.output} holds the model that these settings give; "
+                    "delete it to train again",
+                    file=sys.stderr,
+                )
+            return
         training.resume()
         training.run()
         if processes.first:
@@ -103,7 +119,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         raise UserError("--initial: needed by a variant that continues another, and by no other")
     settings = {
         **variant.learned(),
-        "data": fingerprint(sorted(arguments.data.iterdir())),
+        "data": fingerprint(arguments.data / name for name in FILES),
         "development": fingerprint(arguments.development),
     }
     hours_before = 0.0
@@ -121,16 +137,28 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     return Training(variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes)
 
 
+def is_finished(training: Training, output: Path) -> bool:
+    """Whether a training with the same settings and data has ended with the model in `output`."""
+    if has_checkpoint(training.folder) or not all((output / name).is_file() for name in (MODEL, SUMMARY)):
+        return False
+    summary = read_json(output / SUMMARY)
+    return isinstance(summary, dict) and summary.get("settings_digest") == training.settings_digest
+
+
 def write(training: Training, arguments: argparse.Namespace) -> None:
-    """Write the folder of a finished training, the model last, and remove the checkpoints."""
+    """Write the folder of a finished training and remove the checkpoints.
+
+    An earlier summary is removed first and the new one written last, so that a folder with a summary is whole.
+    """
+    (arguments.output / SUMMARY).unlink(missing_ok=True)
     summary = {**training.summary(), "languages": arguments.languages}
     source, target = arguments.shortlists
     for original, name in ((training.metrics, METRICS), (source, SOURCE), (target, TARGET)):
         with atomic(arguments.output / name) as partial:
             shutil.copyfile(original, partial)
-    write_json(arguments.output / SUMMARY, summary)
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
     save_model(training.model, arguments.output / MODEL)
+    write_json(arguments.output / SUMMARY, summary)
     remove_checkpoints(arguments.checkpoints)

@@ -191,6 +191,7 @@ def test_a_folder_of_something_else_is_not_replaced(case: Case, capsys: pytest.C
     case.write(["a"], ["x"])
     case.output.mkdir()
     (case.output / "thesis.tex").write_text("years of work")
+    (case.output / "meta.json").write_text("{}")
     assert case.run() == 1
     assert "exists and is not a binarized text" in capsys.readouterr().err
     assert (case.output / "thesis.tex").exists()

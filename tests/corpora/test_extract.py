@@ -60,6 +60,11 @@ def refused(tmp_path: Path, archives: tuple[Path, Path], members: tuple[str, str
 LINES = (ENGLISH.split("\n")[:-1], FRENCH.split("\n")[:-1])
 
 
+def test_a_member_is_found_with_and_without_the_folder_before_it(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "c.tgz", {"-c.en": ENGLISH.encode(), "./c.fr": FRENCH.encode()})
+    assert extracted(tmp_path, (archive, archive), ("./-c.en", "c.fr")) == LINES
+
+
 @pytest.mark.parametrize("mode", ["w:gz", "w", "w:xz"])
 @pytest.mark.parametrize("prefix", ["", "./"])
 @pytest.mark.parametrize("swapped", [False, True])

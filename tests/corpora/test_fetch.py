@@ -463,6 +463,8 @@ def test_mirror_without_the_file(tmp_path: Path) -> None:
     (tmp_path / "a" / "b.tgz").mkdir(parents=True)
     with pytest.raises(UserError, match="directory"):
         get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
+    with pytest.raises(UserError, match="mirror: ~nobody-here/x: no such folder"):
+        get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror="~nobody-here/x")
     assert names(tmp_path / "out") == []
 
 

@@ -114,12 +114,12 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"target_member": "toy.en"}, "same file"),
         ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
-        ({"target_member": "-toy.fr"}, "member '-toy.fr'"),
         ({"target_member": "<data>"}, "member '<data>'"),
         ({"source_address": "{archive}.en"}, "address '{archive}.en'"),
         ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces; write other characters as %20"),
         ({"source_address": "https://host/a%00%1b.tgz"}, "address 'https://host/a%00"),
         ({"source_address": "a" * 201}, "of parts of at most 200 bytes"),
+        ({"target_member": "-toy.fr"}, "member '-toy.fr': write ./-toy.fr, because a minus sign begins an option"),
         ({"target_address": "https://host/b.tgz"}, "give one for each address"),
     ],
 )
@@ -196,10 +196,12 @@ def test_a_hostile_field_is_refused_or_harmless(
         assert ".." not in PurePosixPath(text).parts
 
 
-def test_an_archive_is_no_folder_of_another(tmp_path: Path) -> None:
-    row = BARE | {"source_address": "a/b/c", "target_address": "a/b"}
-    with pytest.raises(UserError, match="the archive a/b is also the folder of a/b/c"):
-        read_registry(written(tmp_path, row))
+@pytest.mark.parametrize(("one", "other"), [("a/b", "a/b/c"), ("a/b/c", "a/b")])
+def test_an_archive_below_another(tmp_path: Path, one: str, other: str) -> None:
+    addresses = [{"source_address": path, "target_address": path} for path in (f"https://host/{one}", other)]
+    rows = [ROW | address | {"name": name} for address, name in zip(addresses, "ab", strict=True)]
+    with pytest.raises(UserError, match=f"line 3: {other} and {one} cannot both be files; rename one of them"):
+        read_registry(written(tmp_path, *rows))
 
 
 def test_name_twice(tmp_path: Path) -> None:

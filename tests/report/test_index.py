@@ -64,7 +64,7 @@ def arguments(tmp_path: Path) -> list[str]:
 def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "results/index"
     folder.mkdir()
-    (folder / "old.7.js").touch()  # of an earlier, larger set
+    (folder / "old.7.js").write_text('nmt.chunk("old",7,[]);\n')  # of an earlier, larger set
     assert main(arguments) == 0
     assert {path.name for path in folder.iterdir()} == {
         "big.js",
@@ -90,6 +90,22 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert "of Us (2020), <em>It &amp; all</em>, reproduced" in " ".join(page.split())
     assert '<section id="small/table1"><h2>Table 1 of small</h2>' in page
     assert not re.search(r'(src|href)="(https?:)?//', page)
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "app.js", "folder.js/nmt.js"])
+def test_a_folder_of_something_else_is_not_emptied(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file = tmp_path / "results/index" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("years of work")
+    assert main(arguments) == 1
+    said = f"exists and is not a folder of this page's scripts, for it holds {name.split('/')[0]}; name another folder"
+    assert capsys.readouterr().err == f"nmt index: {tmp_path / 'results/index'}: {said}\n"
+    assert file.read_text() == "years of work"
+    arguments[arguments.index("--output") + 1] = str(tmp_path / "results/page")
+    assert main(arguments) == 1
+    assert "page does not end in .html; name a file that does" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -175,6 +191,14 @@ def test_a_link_a_search_and_another_set(arguments: list[str], tmp_path: Path) -
     small = document(page, "small/1")
     assert "Sentence 1 of small" in shown(small)
     assert shown(small).count("not translated") == 2
+
+
+def test_an_address_that_names_no_sentence_shows_the_first(arguments: list[str], tmp_path: Path) -> None:
+    main(arguments)
+    note = "document.title = document.querySelector('#sentence h3').textContent; location.hash = '#big/1.5';"
+    said = document(tmp_path / "results/index.html", "%", note)
+    assert "<title>Sentence 1 of big</title>" in said
+    assert "Sentence 1 of big" in shown(said)
 
 
 def test_without_its_folder_the_page_says_so(arguments: list[str], tmp_path: Path) -> None:

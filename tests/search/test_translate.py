@@ -277,6 +277,18 @@ def test_a_mistaken_option_is_said_in_one_line(
     assert_refused(folder, capsys, named, *(option.format(folder=folder) for option in options))
 
 
+def test_all_outputs_are_replaced_or_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(number: int, *_: Any) -> str:
+        return "{}" if number < 2 else os.fsdecode(b"\xff")  # which cannot be written
+
+    (folder / "out").mkdir()
+    write(folder / "out/scores.tsv", "old")
+    monkeypatch.setattr(translate, "_alignment", broken)
+    with pytest.raises(UnicodeEncodeError):
+        step(folder)
+    assert {path.name: lines_of(path) for path in (folder / "out").iterdir()} == {"scores.tsv": ["old"]}
+
+
 def test_a_fixed_context_can_replace_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(folder, attention="fixed")
     assert_refused(folder, capsys, "its context is fixed", "--replace-unk")

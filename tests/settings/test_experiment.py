@@ -177,6 +177,7 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{paper: {name: 3}}", "config: paper.name: expected a name"),
         ("{paper: 3}", "config: paper: expected a section"),
         ("{languages: null}", "config: languages is missing"),
+        ("{languages: {target: en}}", "config: languages: en is source and target"),
         ("{extends: 3}", "config: extends: expected the path of a configuration, not 3"),
         ("{variants: {RNNsearch-30: 3}}", "config: variants.RNNsearch-30: expected a section"),
         ("{variants: {a/b: {prototype: RNNsearch}}}", "expected a name of letters, digits"),

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from nmt.system.files import UserError, read_json, read_lines, write_json, write_lines
+from nmt.system.files import (
+    UserError,
+    check_outputs,
+    check_room,
+    read_json,
+    read_lines,
+    write_json,
+    write_lines,
+    write_together,
+)
+from tests.conftest import SmallDisk
 
 
 def half() -> Iterator[str]:
@@ -53,6 +67,55 @@ def test_links_and_pipes_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     with pytest.raises(UserError, match="folder: a folder; name a file"):
         write_lines(tmp_path / "folder", ["a"])
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from([".", "..", "/", "a", "file", "loop", " ", "-", "*", "é", "b" * 120]), max_size=5))
+def test_an_output_is_refused_before_it_is_written_or_never(parts: list[str]) -> None:
+    with TemporaryDirectory() as root:
+        folder = Path(root, "1/2/3/4/5")  # so that no .. leaves the root
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+        (folder / "loop").symlink_to("loop")
+        path = Path(f"{folder}/{''.join(parts)}")
+        before = sorted(Path(root).rglob("*"))
+        try:
+            check_outputs([path])
+        except UserError:
+            with pytest.raises(UserError, match=f"^{re.escape(str(path))}: "):
+                write_lines(path, ["a"])
+            return
+        assert sorted(Path(root).rglob("*")) == before
+        write_lines(path, ["a"])
+        assert list(read_lines(path)) == ["a"]
+
+
+def test_two_outputs_are_two_files(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    check_outputs([tmp_path / "file", tmp_path / "other", "/dev/null", "/dev/null"])
+    for other in ("file", "link", "./folder/../file"):
+        with pytest.raises(UserError, match="named for two outputs"):
+            check_outputs([tmp_path / "file", f"{tmp_path}/{other}"])
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_files_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    write_lines(tmp_path / "first", ["old"])
+    with pytest.raises(UserError):
+        write_together([(tmp_path / "first", ["new"]), (tmp_path / "second", half())])
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "old\n"}
+    assert write_together([(tmp_path / "first", ["new"]), (tmp_path / "second", ["a", "b"])]) == 3
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "new\n", "second": "a\nb\n"}
+
+
+def test_a_folder_without_room_is_named(small_disk: SmallDisk) -> None:
+    check_room(small_disk.folder)
+    small_disk.limit(5000)
+    with pytest.raises(UserError, match=rf"^{small_disk.folder}: cannot be written \("):
+        check_room(small_disk.folder)
+    small_disk.free()
+    with pytest.raises(UserError, match=r"^/proc: cannot be written \(No such file or directory\)"):
+        check_room(Path("/proc"))
 
 
 def test_lines_end_at_newlines_only(tmp_path: Path) -> None:

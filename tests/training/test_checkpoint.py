@@ -20,6 +20,7 @@ from nmt.training.checkpoint import (
     Checkpoint,
     Interval,
     State,
+    check_folder,
     locked,
     read_checkpoint,
     remove_checkpoints,
@@ -232,3 +233,20 @@ def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.Monke
     assert updates(tmp_path / "checkpoints") == 2
     remove_checkpoints(tmp_path / "checkpoints")
     assert not (tmp_path / "checkpoints").exists()
+
+
+def test_only_what_a_training_writes_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints"
+    for number in (1, 2):
+        write_checkpoint(folder, made(number))
+    check_folder(folder)
+    for name in ("damaged.pt", "metrics.jsonl", ".latest.pt.1.partial", "thesis.tex"):
+        (folder / name).touch()
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(UserError, match=r"is not a folder of checkpoints, for it holds thesis\.tex"):
+        check_folder(tmp_path / "link")
+    remove_checkpoints(tmp_path / "link")
+    assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
+    (folder / "thesis.tex").unlink()
+    remove_checkpoints(tmp_path / "link")
+    assert list(folder.iterdir()) == []

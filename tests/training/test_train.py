@@ -17,7 +17,7 @@ from nmt.__main__ import main
 from nmt.model.network import Network
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
-from nmt.training import loop
+from nmt.training import loop, train
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.loop import Training
 from nmt.training.optimizer import make_optimizer
@@ -32,6 +32,10 @@ def stored_settings(checkpoint: Path) -> dict[str, Any]:
 
 class KilledError(Exception):
     pass
+
+
+def die(*_: Any) -> None:
+    raise KilledError
 
 
 def die_at(monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
@@ -112,7 +116,7 @@ def test_a_checkpoint_is_due_by_the_clock_or_by_the_updates(
         ({}, []),
     ):
         written.clear()
-        assert main(arguments(toy, tmp_path, **settings)) == 0
+        assert main(arguments(toy, tmp_path / str(settings), **settings)) == 0
         assert written == expected
 
 
@@ -172,6 +176,53 @@ def test_other_settings_refuse_to_resume(
     assert main(arguments(toy, tmp_path, checkpoint_every=5, learning_rate=0.5)) == 1
     assert "learning_rate was 1.0, is 0.5" in capsys.readouterr().err
     assert main(arguments(toy, tmp_path, checkpoint_every=0, checkpoint_minutes=3.0, label="other")) == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "folder", "said"),
+    [
+        ("--checkpoints", "mine", "mine: exists and is not a folder of checkpoints, for it holds thesis.tex"),
+        ("--checkpoints", "toy/binarized", "is not a folder of checkpoints, for it holds meta.json"),
+        ("--checkpoints", "model", "model: named for two outputs"),
+        ("--output", "checkpoints/model", "is in the folder of --checkpoints; name another folder"),
+        ("--output", "toy/train.source", "train.source: a file; name a folder"),
+    ],
+)
+def test_a_folder_that_would_be_lost_is_refused(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, folder: str, said: str
+) -> None:
+    shutil.copytree(toy, tmp_path / "toy")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("years of work")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main([*arguments(tmp_path / "toy", tmp_path), option, str(tmp_path / folder)]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_trained_already_is_not_trained_again(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(toy, tmp_path)) == 0
+    before = (tmp_path / "model/summary.json").read_bytes()
+    capsys.readouterr()
+    assert main(arguments(toy, tmp_path)) == 0
+    said = f"tiny: {tmp_path / 'model'} holds the model that these settings give; delete it to train again\n"
+    assert capsys.readouterr().err == said
+    assert (tmp_path / "model/summary.json").read_bytes() == before  # with its measured seconds
+    assert main(arguments(toy, tmp_path, seed=2)) == 0
+    assert (tmp_path / "model/summary.json").read_bytes() != before
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "save_model", die)
+        with pytest.raises(KilledError):
+            main(arguments(toy, tmp_path, checkpoint_every=7))
+    assert main(arguments(toy, tmp_path, seed=2, checkpoint_every=7)) == 1
+    assert "seed was" in capsys.readouterr().err
+    shutil.rmtree(tmp_path / "checkpoints")
+    assert main(arguments(toy, tmp_path, seed=2)) == 0
+    assert "30 updates in" in capsys.readouterr().err
 
 
 def test_other_texts_and_another_initial_model_refuse_to_resume(
@@ -237,21 +288,22 @@ def test_costs_that_are_not_finite_are_skipped_and_counted(
 
 
 @pytest.mark.parametrize("every", [0, 10])
-def test_too_many_in_a_row_stop_the_training_and_name_the_last_good_checkpoint(
+def test_too_many_in_a_row_stop_the_training_and_say_what_helps(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], every: int
 ) -> None:
-    Spoilt(monkeypatch, *range(12, 40))
-    assert main(arguments(toy, tmp_path, updates=80, checkpoint_every=every)) == 1
+    with monkeypatch.context() as patch:
+        Spoilt(patch, *range(12, 40))
+        assert main(arguments(toy, tmp_path, updates=80, checkpoint_every=every)) == 1
     last = capsys.readouterr().err.strip().split("\n")[-1]
     assert "20 updates in a row were not finite" in last
     latest = tmp_path / "checkpoints" / "latest.pt"
+    assert f"delete {latest.parent} and start again with a lower learning_rate" in last
     if every:
-        assert str(latest) in last
         good = read_checkpoint(latest.parent, stored_settings(latest))
         assert good is not None
         assert all(weight.isfinite().all() for weight in good.model.values())
-    else:
-        assert "no checkpoint yet" in last
+    shutil.rmtree(latest.parent)
+    assert main(arguments(toy, tmp_path, updates=80, learning_rate=0.5)) == 0
 
 
 def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:

@@ -51,6 +51,15 @@ def test_threads_batches_and_checkpoints_rerun_nothing(done: Tree) -> None:
     assert done.plan(overlay) == []
 
 
+def test_results_are_made_again_without_models(done: Tree) -> None:
+    """Another folder of results is a folder from which all are gone."""
+    made = {rule for rule, _ in done.plan("results: results/elsewhere")}
+    assert {"selection_table", "ratings", "table1", "index"} <= made
+    assert not made & {"fetch", "extract", "tokenize", "clean", "train_lm", "score_pairs", "select", "shortlist"}
+    assert not made & {"binarize", "train", "nll", "translate", "translate_no_unk", "evaluate"}
+    assert not {rule for rule in made if rule.startswith("thot_")}
+
+
 def test_touched_files_rerun_nothing(done: Tree) -> None:
     """Every file, in the order that makes each input newer than what was made from it, as a careless copy may."""
     folders = [done.folder / name for name in ("data", "results", "nmt", "workflow", "config")]

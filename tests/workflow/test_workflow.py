@@ -192,3 +192,13 @@ def test_a_mistake_in_the_configuration_is_one_line(tree: Tree, overlay: str, ex
     assert run.returncode == 1
     assert len(lines) == 1, run.stdout
     assert expected in lines[0]
+
+
+def test_a_folder_without_room_is_one_line(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/proc takes no file of anybody, as a full or read-only folder does not."""
+    monkeypatch.setenv("TMPDIR", "/proc")
+    with tree.start("--dry-run", configs=[PAPER]) as process:
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "snakemake: /proc: cannot be written (No such file or directory); make it writable, with room" in said
+    assert "Traceback" not in said

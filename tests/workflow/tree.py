@@ -120,9 +120,12 @@ def arguments(words: Sequence[str], configs: Sequence[str]) -> list[str]:
 
 
 def variables(path: str) -> dict[str, str]:
-    """What Snakemake's environment has of its own: its programs, those in `path` first, and modules compiled once."""
+    """What Snakemake's environment has of its own: its programs, those in `path` first, and modules compiled once.
+
+    Python is told not to look for modules in the current folder, as some users do.
+    """
     programs = os.pathsep.join([path, str(Path(sys.executable).parent), os.environ["PATH"]])
-    return {"PATH": programs, "PYTHONDONTWRITEBYTECODE": ""}
+    return {"PATH": programs, "PYTHONDONTWRITEBYTECODE": "", "PYTHONSAFEPATH": "1"}
 
 
 def in_fork(words: list[str], folder: Path, environment: dict[str, str], said: str) -> None:

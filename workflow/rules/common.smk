@@ -1,10 +1,12 @@
 # What the rules share: the checked experiment, names derived from it, and functions of wildcards.
+import os
 import re
 import shlex
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir)))
+os.environ.pop("PYTHONSAFEPATH", None)  # with which no job would find the package nmt
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
@@ -15,13 +17,16 @@ from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.settings.extends import resolve
 from nmt.system.digest import digest
-from nmt.system.files import UserError
+from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks
 
 
 def read_experiment():
     """The checked experiment, its registry and its artefacts; a mistake ends the run with one line."""
     try:
+        for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "/tmp"))):
+            if workflow.is_main_process and folder.is_dir():
+                check_room(folder)
         resolved = resolve(config)
         experiment = load(resolved)
         registry = read_registry(experiment.registry)
@@ -30,6 +35,8 @@ def read_experiment():
         found = collect(experiment, papers.artefacts(experiment))
     except UserError as error:
         sys.exit(f"snakemake: {error}")
+    except OSError as error:
+        sys.exit(f"snakemake: {error.filename}: {error.strerror}")
     config.clear()
     config.update(resolved)  # which the report shows
     return experiment, registry, found

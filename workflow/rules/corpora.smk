@@ -63,7 +63,7 @@ rule fetch:
         lock=untracked(LOCK),
         mirror=untracked(MIRROR),
     shell:
-        "python -m nmt fetch --registry {params.registry:q} --archive {wildcards.archive:q}"
+        "python -m nmt fetch --registry {params.registry:q} --archive={wildcards.archive:q}"
         " --lock={params.lock:q} --mirror={params.mirror:q} --output {output:q} 2> >(tee {log:q} >&2)"
 
 

@@ -24,6 +24,7 @@ from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
 from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.system.files import UserError, read_lines, warn
+from nmt.system.options import Output
 from nmt.system.tables import write_csv
 
 FIRST, OTHERS = "a", "bcd"  # the letters of the panels
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", required=True, type=int)
     Figure3.add_argument(parser)
-    parser.add_argument("--output", required=True, help="CSV")
+    parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def read_alignments(path: str, sources: Sequence[str]) -> Iterable[Alignment]:

@@ -13,6 +13,7 @@ from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import beside, escape_latex, escape_markdown, markdown_table, span
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, write_lines
+from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 BASELINE = "Moses"
@@ -32,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (none)")
     parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
     PhraseBased.add_argument(parser)
-    parser.add_argument("--output-csv", required=True)
-    parser.add_argument("--output-md", required=True)
-    parser.add_argument("--output-tex", required=True)
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
+    parser.add_argument("--output-tex", type=Output, required=True)
 
 
 def read_score(path: str) -> Score:

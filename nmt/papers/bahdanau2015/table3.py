@@ -17,6 +17,7 @@ from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
 from nmt.report.markup import escape_markdown
 from nmt.system.files import warn, write_lines
+from nmt.system.options import Output
 from nmt.system.tables import write_csv
 
 
@@ -30,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="the target language, such as fr")
     Table3.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--output-csv", required=True)
-    parser.add_argument("--output-md", required=True)
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
 
 
 def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: int, seed: int) -> list[int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from nmt.corpora.pairs import read_pairs
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.system.files import UserError, atomic, write_lines
+from nmt.system.options import Output
 
 HEURISTIC = "grow-diag-final-and"
 
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="the links of each pair on a line")
+    parser.add_argument("--output", type=Output, required=True, help="the links of each pair on a line")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from nmt.phrase_based.monolingual import add_text_arguments, text_lines
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic, write_lines
+from nmt.system.options import Output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
     add_text_arguments(parser)
     parser.add_argument("--memory", type=int, required=True, help="MB that lmplz may use")
-    parser.add_argument("--output", type=Path, required=True, help="the model in KenLM's binary format")
+    parser.add_argument("--output", type=Output, required=True, help="the model in KenLM's binary format")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, corpus_options
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError
+from nmt.system.files import UserError, check_replaceable
+from nmt.system.options import OutputFolder
 
+LINKS = f"aligned.{HEURISTIC}"
 KENLM = 8  # the script's number for models of KenLM
 
 
@@ -22,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", type=Path, required=True, help="from the step moses_align")
     parser.add_argument("--language-model", type=Path, required=True, help="from the step moses_language_model")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="folder, replaced as a whole")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -30,9 +32,10 @@ def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     script = moses_of(arguments).script("train-model.perl")
     folder = arguments.output.resolve()  # written in place, because moses.ini holds absolute paths
+    check_replaceable(folder, "a model of Moses", lambda path: (path / LINKS).is_symlink())
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
-    (folder / "model" / f"aligned.{HEURISTIC}").symlink_to(arguments.links.resolve())
+    (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
     options = ["-root-dir", str(folder), *corpus_options(arguments.texts), "-alignment", HEURISTIC]
     options += ["-reordering", "msd-bidirectional-fe", "-max-phrase-length", str(settings.phrase_length)]
     options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}"]

@@ -10,6 +10,7 @@ from nmt.phrase_based.moses.installation import Moses, add_moses_arguments, call
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.options import Output
 
 
 def search_flags(settings: PhraseBased, threads: int) -> list[str]:
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configuration", type=Path, required=True, help="moses.ini from the step moses_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="a translation for each line")
+    parser.add_argument("--output", type=Output, required=True, help="a translation for each line")
 
 
 def run(arguments: argparse.Namespace) -> None:

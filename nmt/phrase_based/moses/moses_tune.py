@@ -17,7 +17,10 @@ from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call,
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, atomic, warn, write_json, write_lines
+from nmt.system.files import UserError, atomic, check_replaceable, warn, write_json, write_lines
+from nmt.system.options import Output, OutputFolder
+
+SOURCE, REFERENCE, MERT = "source", "reference", "mert"  # in the folder of the tuning
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, required=True, help="of the random sample")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="folder for the files of the tuning")
-    parser.add_argument("--configuration", type=Path, required=True, help="the tuned moses.ini to write")
-    parser.add_argument("--output", type=Path, required=True, help="JSON: BLEU before and after")
+    parser.add_argument("--work", type=OutputFolder, required=True, help="folder for the files of the tuning")
+    parser.add_argument("--configuration", type=Output, required=True, help="the tuned moses.ini to write")
+    parser.add_argument("--output", type=Output, required=True, help="JSON: BLEU before and after")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -42,19 +45,20 @@ def run(arguments: argparse.Namespace) -> None:
     if not before.exists():
         raise UserError(f"{before}: no such file; run the step moses_phrases")
     work = arguments.work.resolve()
+    check_replaceable(work, "a folder of this step's", lambda path: path.name in (SOURCE, REFERENCE, MERT))
     shutil.rmtree(work, ignore_errors=True)
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
-    source, reference = work / "source", work / "reference"
+    source, reference = work / SOURCE, work / REFERENCE
     for side, path in enumerate((source, reference)):
         write_lines(path, (" ".join(pair[side]) for pair in pairs))
     flags = search_flags(settings, arguments.threads)
     moses.program("mert")
     moses.program("extractor")
     command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
-    command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / "mert", "--return-best-dev"]
+    command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / MERT, "--return-best-dev"]
     command += ["--maximum-iterations", str(settings.tune_rounds), "--nbest", str(settings.n_best)]
     call([*command, "--predictable-seeds", "--decoder-flags", " ".join(flags)])
-    tuned = work / "mert" / "moses.ini"
+    tuned = work / MERT / "moses.ini"
     if not tuned.exists():
         raise UserError(f"{tuned}: the tuning did not write it; the log says why")
     scores = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from nmt.corpora.pairs import split_words
 from nmt.phrase_based.monolingual import add_text_arguments, text_lines
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
+from nmt.system.options import OutputFolder
 
 MODEL = "model"
 BEGIN, END, UNKNOWN = range(3)
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt thot_language_model`."""
     add_text_arguments(parser)
     PhraseBased.add_argument(parser)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the model")
 
 
 def run(arguments: argparse.Namespace) -> None:

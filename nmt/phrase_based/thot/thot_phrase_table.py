@@ -21,6 +21,7 @@ from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.text import Pair, drawn_pairs
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 Span = tuple[int, int, int, int]
@@ -88,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", type=Path, required=True, help="from the step thot_symmetrize")
     PhraseBased.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
-    parser.add_argument("--output", type=Path, required=True, help="the phrase table")
+    parser.add_argument("--output", type=Output, required=True, help="the phrase table")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from thot.common import WordAlignmentMatrix
 from nmt.phrase_based.links import Links, read_links, write_links
 from nmt.phrase_based.thot.thot_word_align import links_of
 from nmt.system.files import UserError
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt thot_symmetrize`."""
     parser.add_argument("--direct", type=Path, required=True, help="links from the step thot_word_align")
     parser.add_argument("--inverse", type=Path, required=True, help="links of the other direction, target word first")
-    parser.add_argument("--output", type=Path, required=True, help="the links of each pair on a line")
+    parser.add_argument("--output", type=Output, required=True, help="the links of each pair on a line")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from nmt.phrase_based.thot.decoder import (
     read_sentences,
 )
 from nmt.system.files import UserError, read_json, write_lines
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_decoder_arguments(parser)
     parser.add_argument("--weights", type=Path, required=True, help="JSON from the step thot_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
-    parser.add_argument("--output", type=Path, required=True, help="a translation for each line")
+    parser.add_argument("--output", type=Output, required=True, help="a translation for each line")
 
 
 def read_weights(path: Path) -> list[float]:

@@ -26,6 +26,7 @@ from nmt.phrase_based.thot.decoder import (
 from nmt.phrase_based.thot.line_search import Pool, tune
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import warn, write_json
+from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 FREE = [WEIGHTS.index("words"), WEIGHTS.index("target_phrase_lengths")]  # may be negative
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the development set",
     )
     parser.add_argument("--seed", type=int, required=True, help="of the random sample and starting points")
-    parser.add_argument("--output", type=Path, required=True, help="JSON: the weights, and BLEU after each round")
+    parser.add_argument("--output", type=Output, required=True, help="JSON: the weights, and BLEU after each round")
 
 
 def next_weights(pool: Pool, weights: Array, generator: np.random.Generator) -> Array:

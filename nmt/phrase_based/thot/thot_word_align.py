@@ -20,6 +20,7 @@ from nmt.phrase_based.links import Links, write_links
 from nmt.phrase_based.text import Pair, drawn_pairs
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
+from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
 MODEL = "model"  # the prefix of the files of the trained model
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inverse", action="store_true", help="predict source words from target words")
     PhraseBased.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the links and the model")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the links and the model")
 
 
 def run(arguments: argparse.Namespace) -> None:

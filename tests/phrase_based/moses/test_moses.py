@@ -142,6 +142,24 @@ def test_mgiza_is_preferred(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "bin/merge_alignment.py: no such program" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("step", "name"), [("moses_phrases", "phrases"), ("moses_tune", "work")])
+def test_a_folder_of_something_else_is_not_emptied(
+    folder: Path, capsys: pytest.CaptureFixture[str], step: str, name: str
+) -> None:
+    for one in STEPS[: STEPS.index(step)]:
+        assert main(words(folder, one)) == 0
+    (folder / name / "model").mkdir(parents=True)
+    (folder / name / "model/thesis.tex").write_text("years of work")
+    assert main(words(folder, step)) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert f"{folder / name}: exists and is not " in error
+    assert "for it holds model; name another folder" in error
+    (folder / name / "model/thesis.tex").unlink()
+    (folder / name / "model").rmdir()
+    for _ in range(2):
+        assert main(words(folder, step)) == 0
+
+
 def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for step in STEPS[:3]:
         assert main(words(folder, step)) == 0
