@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
+from nmt.corpora.pairs import LONGEST
 from nmt.system.device import prepare
-from nmt.system.files import UserError, write_json
+from nmt.system.files import UserError, warn, write_json
 from nmt.system.options import add_device_arguments
 from nmt.trained import load_trained
 from nmt.training.likelihood import read_ids, sentence_nll
@@ -43,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.sample is not None and arguments.seed is None:
         raise UserError("--seed: missing; a sample needs one")
+    if arguments.sample == 0:
+        raise UserError("--sample 0: must be 1 or more")
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     sources, targets = read_ids(arguments.texts, (trained.source, trained.target))
@@ -54,7 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.sample is not None and arguments.sample < len(short):
         drawn = np.random.default_rng(arguments.seed).choice(len(short), arguments.sample, replace=False)
         scored = [short[number] for number in sorted(drawn)]
-    sources, targets = [source for source, _ in scored], [target for _, target in scored]
+    if long := sum(max(map(len, pair)) > LONGEST for pair in scored):
+        warn(f"{arguments.texts[0]}: only the first {LONGEST} words a side are used, in {long} of the pairs")
+    sources, targets = ([side[:LONGEST] for side in sides] for sides in zip(*scored, strict=True))
     losses = sentence_nll(trained.model, sources, targets, device)
     figures = {
         "pairs": pairs,
