@@ -123,7 +123,7 @@ def _clock(moment: float) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
     except (OSError, OverflowError, ValueError):
-        return "beyond all calendars"
+        return "unknown"
 
 
 def _span(seconds: float) -> str:

@@ -47,8 +47,12 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of a command that uses a trained model on a text and its translation."""
-    parser.add_argument("source", metavar="SOURCE", help="text in the source language, one sentence a line")
-    parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help=f"text in the source language, one sentence a line; at most {LONGEST} words of a line are used",
+    )
+    parser.add_argument("target", metavar="TARGET", help="its translation, line by line, with the same limit")
     add_model_argument(parser)
     parser.add_argument(
         "--tokenized",

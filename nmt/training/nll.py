@@ -18,7 +18,11 @@ from nmt.training.likelihood import read_ids, sentence_nll
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="DIR", help="folder that the step train wrote")
     parser.add_argument(
-        "--texts", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text, one sentence a line"
+        "--texts",
+        required=True,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help=f"tokenized text, one sentence a line; at most {LONGEST} words of a line are used",
     )
     parser.add_argument(
         "--maximum-length",
