@@ -42,7 +42,8 @@ def updater(processes: Processes) -> Update:
 
 def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.connection.Connection) -> None:
     """Run one of several processes: make an update for every message until the connection closes."""
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(world), "LOCAL_RANK": str(rank)}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "bench"}
     os.sched_setaffinity(0, {core})
     torch.set_num_threads(1)
     keep_memory()

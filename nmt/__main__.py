@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import os
-import shutil
 import sys
-import textwrap
 
-from nmt import commands
-from nmt.system import options
-from nmt.system.files import DISK_FULL, UserError
-from nmt.system.orphans import end_with_run
-from nmt.system.stop import STOPPED, StoppedError
+try:
+    import argparse
+    import errno
+    import importlib
+    import shutil
+    import textwrap
+
+    from nmt import commands
+    from nmt.system import options
+    from nmt.system.files import DISK_FULL, UserError
+    from nmt.system.orphans import end_with_run
+    from nmt.system.stop import STOPPED, StoppedError
+    from nmt.system.streams import discard_output, open_closed
+except KeyboardInterrupt:
+    sys.exit(130)
 
 WRONG_USAGE = 2  # the exit code, as argparse has it
 
@@ -34,6 +39,7 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     0: done. 1: a mistake that one line tells the user how to correct. 2: wrong usage. 75: stopped, and the same command
     resumes. 130: interrupted.
     """
+    open_closed()
     end_with_run()
     words = sys.argv[1:] if words is None else words
     if not words:
@@ -77,6 +83,7 @@ def _run(step: str, module: str, words: list[str], program: str) -> int:
         arguments = parser.parse_args(words)
         options.check(arguments)
         code.run(arguments)
+        sys.stdout.flush()
     except UserError as error:
         print(f"nmt {step}: {error}", file=sys.stderr)
         return 1
@@ -85,18 +92,33 @@ def _run(step: str, module: str, words: list[str], program: str) -> int:
             print(f"nmt {step}: {stopped}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader has left. Standard output must not fail again when Python flushes it at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()  # its reader has left
         return 1
     except OSError as error:
+        discard_output()
         where, what = error.filename, error.strerror or error
-        if error.errno in DISK_FULL:
+        if error.errno == errno.EBADF:
+            where, what = None, "standard input or output is closed; open it or name a file"
+        elif error.errno in DISK_FULL:
             where, what = where or "the disk of the output", "no space left; nothing was changed, free some and repeat"
         print(f"nmt {step}: {f'{where}: ' if where else ''}{what}", file=sys.stderr)
+        return 1
+    except (MemoryError, RuntimeError) as error:
+        if not _lacks_memory(error):
+            raise
+        print(f"nmt {step}: not enough memory; a smaller batch, beam or model takes less", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _lacks_memory(error: MemoryError | RuntimeError) -> bool:
+    """Whether Python, NumPy or PyTorch got no memory, in main memory or on a GPU, or was asked for absurdly much."""
+    said = str(error)
+    return isinstance(error, MemoryError) or any(
+        words in said for words in ("can't allocate memory", "out of memory", "Storage size calculation overflowed")
+    )
 
 
 def _wrap(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,11 +12,16 @@ import torch
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
-from nmt.settings.checks import build
+from nmt.settings.checks import Check, build, checked, each, integer, read_values, text
 from nmt.settings.variant import Architecture
-from nmt.system.files import UserError, atomic, read_json
+from nmt.system.files import UserError, atomic, verify
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
+LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests
+LANGUAGES = Check(
+    'the languages of source and target, as ["en", "fr"]',
+    lambda value: isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value),
+)
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,11 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     missing = [name for name in (MODEL, SUMMARY, SOURCE, TARGET) if not (folder / name).is_file()]
     if missing:
         raise UserError(f"{folder}: no {', no '.join(missing)} in it; name the folder that the step train wrote")
-    summary = read_json(folder / SUMMARY)
-    languages = summary.get("languages") if isinstance(summary, dict) else None
-    if not (isinstance(languages, list) and len(languages) == 2 and all(isinstance(one, str) for one in languages)):
-        raise UserError(f'{folder / SUMMARY}: no "languages" of source and target, as ["en", "fr"]; train it again')
-    model, source, target = load_with_shortlists(folder / MODEL, [str(folder / SOURCE), str(folder / TARGET)], device)
-    return TrainedModel(folder, model, source, target, (languages[0], languages[1]))
+    summary = read_values(folder / SUMMARY, languages=LANGUAGES, digests=each(LEARNED, text()))
+    verify(folder / SUMMARY, summary["digests"], "train it again")
+    model = load_model(folder / MODEL, device)
+    source, target = Shortlist.read(folder / SOURCE), Shortlist.read(folder / TARGET)
+    return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
 
 
 def save_model(model: Network, path: str | Path) -> None:
@@ -74,25 +77,18 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
         open(path, "rb").close()  # safetensors calls every file that it cannot open missing
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-        model = Network(build(Architecture, about["architecture"], str(path)), *about["symbols"])
-        model.load_state_dict(weights)
-        model.updates = about["updates"]
+            weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118 (no mapping)
+        architecture = build(Architecture, about["architecture"], str(path))
+        source_symbols, target_symbols = (checked(size, integer(1), f"{path}: symbols") for size in about["symbols"])
+        with torch.device("meta"):  # a damaged size must not take memory
+            model = Network(architecture, source_symbols, target_symbols)
+        model.load_state_dict(weights, assign=True)
+        model.updates = checked(about["updates"], integer(0), f"{path}: updates")
     except FileNotFoundError:
         raise UserError(f"{path}: no such model; train it first") from None
     except (safetensors.SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: not a whole model of this project ({error}); train it again") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: not a whole model of this project ({reason}); train it again") from None
     if not all(bool(weight.isfinite().all()) for weight in weights.values()):
         raise UserError(f"{path}: its weights are not finite; train it again, with a lower learning_rate")
     return model.to(device).eval()
-
-
-def load_with_shortlists(
-    path: str | Path, shortlists: Sequence[str], device: torch.device | str = "cpu"
-) -> tuple[Network, Shortlist, Shortlist]:
-    """The model in `path` with the source and target shortlists; UserError if they do not belong together."""
-    model = load_model(path, device)
-    source, target = (Shortlist.read(shortlist) for shortlist in shortlists)
-    if (len(source), len(target)) != tuple(model.symbols):
-        raise UserError(f"{path}: trained with other shortlists than {' and '.join(shortlists)}; name its own")
-    return model, source, target

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from nmt import commands, papers
 from nmt.__main__ import main
 from nmt.corpora import shortlist
 from nmt.settings.sections import Select
 from nmt.system.files import UserError
-from nmt.system.options import Output, OutputFolder
+from nmt.system.options import Output, OutputFolder, check_numbers
 from nmt.system.stop import StoppedError
 
 ROOT = Path(__file__).parents[1]
@@ -187,6 +188,98 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
     assert main(["shortlist", "--input", "text", "--settings", '{"size": 3}', "--output", output]) == 1
     assert capsys.readouterr().err == f"nmt shortlist: {output}: {said}\n"
     assert {path.name for path in tmp_path.iterdir()} == {"text", "folder", "loop"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_too_little_memory_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fail(monkeypatch, error) == 1
+    said = "nmt shortlist: not enough memory; a smaller batch, beam or model takes less\n"
+    assert capsys.readouterr().err == said
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the shell's `command`, in which `nmt` is ours."""
+    words = ["bash", "-c", f'nmt() {{ "{sys.executable}" -m nmt "$@"; }}; {command}']
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_closed_standard_streams(tmp_path: Path) -> None:
+    """A warning does not go to standard output, nor into a file; what has no place to go is an error."""
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    shortlist = "nmt shortlist --input text --settings '{\"size\": 30}' --output made"
+    for closed in ("2>&-", "<&- >&- 2>&-"):
+        run = shell(f"{shortlist} {closed}", tmp_path)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+        assert (tmp_path / "made").read_text() == "<eos>\t1\n<unk>\t0\na\t1\nb\t1\n"
+    run = shell("nmt status demo >&-", tmp_path)
+    said = "nmt status: standard input or output is closed; open it or name a file\n"
+    assert (run.returncode, run.stderr) == (1, said)
+    run = shell("nmt status demo > /dev/full", tmp_path)
+    said = "nmt status: the disk of the output: no space left; nothing was changed, free some and repeat\n"
+    assert (run.returncode, run.stderr) == (1, said)
+
+
+def test_closed_standard_input_is_an_error() -> None:
+    code = "from nmt.system.streams import open_closed; open_closed(); import sys; sys.stdin.buffer.read()"
+    assert "Bad file descriptor" in shell(f"{sys.executable} -c '{code}' <&-", ROOT).stderr
+
+
+@pytest.mark.parametrize("module", ["argparse", "nmt.commands", "nmt.corpora.binarize", "numpy"])
+def test_ctrl_c_during_imports_is_silent(module: str) -> None:
+    code = f"""
+import runpy, sys
+class Interrupt:
+    def find_spec(self, name, *rest):
+        if name == "{module}":
+            raise KeyboardInterrupt
+sys.modules.pop("{module}", None)
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["nmt", "binarize", "--help"]
+runpy.run_module("nmt", run_name="__main__")
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+def test_threads_are_limited_in_every_step(capsys: pytest.CaptureFixture[str]) -> None:
+    found = 0
+    for step in commands.names():
+        parser = argparse.ArgumentParser()
+        importlib.import_module(commands.module(step)).add_arguments(parser)
+        for action in parser._actions:
+            if "--threads" in action.option_strings:
+                found += 1
+                for odd in ("0", "-1", "100000", "1" * 5000, "x", "", "1.5"):
+                    with pytest.raises(UserError, match=r"--threads .*: must be a whole number from 1 to 1024"):
+                        action.type(odd)
+                assert action.type("8") == 8
+    assert found > 8
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"seed": -1}, "--seed -1: must not be negative"),
+        ({"n_best": 10**30}, f"--n-best {10**30}: must be below {10**15}"),
+        ({"shard": [1, -2, 3]}, "--shard -2: must not be negative"),
+    ],
+)
+def test_whole_numbers_out_of_range_are_one_line(numbers: dict[str, Any], said: str) -> None:
+    check_numbers(argparse.Namespace(seed=0, n_best=1, tokenized=True, ratio=-0.5, source=None, shard=[1, 2, 3]))
+    with pytest.raises(UserError) as told:
+        check_numbers(argparse.Namespace(**numbers))
+    assert str(told.value) == said
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import safetensors.torch
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.system.files import UserError
@@ -48,6 +54,10 @@ def test_model_words_and_languages(folder: Path) -> None:
         (lambda folder: (folder / "summary.json").write_text("[]"), '"languages"'),
         (lambda folder: (folder / "summary.json").write_text('{"languages": ["en", 1]}'), '"languages"'),
         (lambda folder: (folder / "summary.json").write_text("{"), "summary.json: not JSON"),
+        (lambda folder: (folder / "summary.json").write_text("[" * 100_000), "summary.json: not JSON"),
+        (lambda folder: (folder / "summary.json").write_text('{"languages": ["en", "fr"]}'), '"digests"'),
+        (lambda folder: swap(folder / "source.tsv", folder / "target.tsv"), "source.tsv: damaged or exchanged"),
+        (lambda folder: swap_words(folder / "target.tsv"), "target.tsv: damaged or exchanged"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"not a model"), "model.safetensors"),
         (
             lambda folder: Shortlist(
@@ -61,6 +71,60 @@ def test_what_is_wrong_is_named(folder: Path, spoil: Any, named: str) -> None:
     spoil(folder)
     with pytest.raises(UserError, match=named):
         load_trained(folder, CPU)
+
+
+def swap(one: Path, other: Path) -> None:
+    """Exchange the contents of two files."""
+    contents = one.read_bytes(), other.read_bytes()
+    other.write_bytes(contents[0])
+    one.write_bytes(contents[1])
+
+
+def swap_words(shortlist: Path) -> None:
+    """Exchange two words: what was the id of one is that of the other."""
+    *symbols, last, before = shortlist.read_text().split("\n")[:-1]
+    shortlist.write_text("".join(f"{line}\n" for line in (*symbols, before, last)))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "source.tsv", "target.tsv"])
+def test_a_flipped_bit_is_noticed(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
+    for place in np.random.default_rng(3).integers(8 * len(whole), size=8):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(UserError, match=f"{name}: damaged or exchanged, .*; train it again"):
+            load_trained(folder)
+
+
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.just(10**12), st.floats(), st.text(max_size=3), st.just([]), st.just({})
+)
+TINY = asdict(tiny_model(dtype=torch.float32).architecture)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(place=st.sampled_from(["architecture", "symbols", "updates", "source", *TINY]), odd=ODD)
+def test_odd_metadata_of_the_weights_are_one_line(
+    tmp_path_factory: pytest.TempPathFactory, place: str, odd: Any
+) -> None:
+    """A size that no memory holds among them; what happens to be right is read."""
+    path = tmp_path_factory.mktemp("odd") / "model.safetensors"
+    model = tiny_model(dtype=torch.float32)
+    about: dict[str, Any] = {"architecture": dict(TINY), "symbols": list(model.symbols), "updates": 7}
+    if place == "source":
+        about["symbols"][0] = odd
+    else:
+        (about if place in about else about["architecture"])[place] = odd
+    weights = {name: weight.contiguous() for name, weight in model.state_dict().items()}
+    safetensors.torch.save_file(weights, path, {"model": json.dumps(about)})
+    said = str(path)
+    try:
+        load_model(path)
+    except UserError as error:
+        said = str(error)
+    assert str(path) in said
+    assert "\n" not in said
 
 
 def test_a_file_is_no_folder(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 The output folder holds for each side the concatenated ids of all sentences (`source.ids`, `target.ids`: little-endian
 uint16 or uint32, without end-of-sentence symbols) and the offset at which each sentence starts (`source.offsets.npy`,
-`target.offsets.npy`: int64, shape (pairs + 1,)), and `meta.json`.
+`target.offsets.npy`: int64, shape (pairs + 1,)), and `meta.json`, which has the digests of these files and of the
+shortlists.
 
 The whole text is never in memory: the shuffled order is cut into buckets, each small enough to be sorted in memory, and
 the ids are first written to a file for each bucket. Memory grows by 16 bytes a pair, for its place in both orders and
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,12 +26,14 @@ from numpy.typing import NDArray
 from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_byte_pairs, read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
-from nmt.system.files import DISK_FULL, UserError, check_replaceable, partial_name, read_json, warn, write_json
+from nmt.settings.checks import choice, each, integer, read_values, text
+from nmt.system.files import DISK_FULL, UserError, check_replaceable, partial_name, sha256, verify, warn, write_json
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
+META = "meta.json"
 SIDES = ("source", "target")
-FILES = ("meta.json", "source.ids", "source.offsets.npy", "target.ids", "target.offsets.npy")
+FILES = [f"{side}.{ending}" for side in SIDES for ending in ("ids", "offsets.npy")]
 DTYPES = {name: np.dtype(name) for name in ("<u2", "<u4")}
 OFFSET = np.dtype("<i8")
 PAIRS_PER_BUCKET = 1 << 18
@@ -45,7 +48,7 @@ class Bitext:
     """The binarized training text in a folder, memory-mapped: sentence pairs by number, in shuffled order.
 
     `source_lengths` and `target_lengths` are the lengths of the sentences in words, int32, shape (pairs,).
-    Raises UserError if a file is missing, truncated or inconsistent with meta.json.
+    Raises UserError if a file is missing or not the one that meta.json was written with.
     """
 
     source_lengths: Lengths
@@ -53,20 +56,30 @@ class Bitext:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = folder = Path(folder)
-        self.meta: dict[str, Any] = read_json(folder / "meta.json")
-        try:
-            self._pairs = int(self.meta["pairs"])
-            dtype = DTYPES[self.meta["dtype"]]
-            words: dict[str, int] = self.meta["words"]
-            source_words, target_words = int(words["source"]), int(words["target"])
-        except (KeyError, TypeError, ValueError):
-            raise UserError(f"{folder / 'meta.json'}: not as this version writes it; binarize again") from None
+        meta = read_values(
+            folder / META,
+            pairs=integer(1),
+            dtype=choice(*DTYPES),
+            words=each(SIDES, integer(1)),
+            shortlists=each(SIDES, text()),
+            digests=each(FILES, text()),
+        )
+        verify(folder / META, meta["digests"], "binarize again")
+        self._pairs: int = meta["pairs"]
+        self._shortlists: dict[str, str] = meta["shortlists"]
+        dtype, words = DTYPES[meta["dtype"]], meta["words"]
         self._source, self._source_offsets, self.source_lengths = _open_side(
-            folder, "source", self._pairs, source_words, dtype
+            folder, "source", self._pairs, words["source"], dtype
         )
         self._target, self._target_offsets, self.target_lengths = _open_side(
-            folder, "target", self._pairs, target_words, dtype
+            folder, "target", self._pairs, words["target"], dtype
         )
+
+    def require(self, shortlists: Sequence[Shortlist], names: Sequence[str]) -> None:
+        """Raise UserError, with the file's name, unless these are the shortlists that made the ids of both sides."""
+        for side, shortlist, name in zip(SIDES, shortlists, names, strict=True):
+            if shortlist.digest() != self._shortlists[side]:
+                raise UserError(f"{name}: not the shortlist of the {side} side of {self.folder}; name its own")
 
     def __len__(self) -> int:
         return self._pairs
@@ -85,12 +98,9 @@ def _open_side(
 ) -> tuple[Ids, NDArray[np.int64], Lengths]:
     """One side: the mapped ids, shape (words,); the mapped offsets, (pairs + 1,); and the lengths, (pairs,)."""
     ids_path, offsets_path = folder / f"{side}.ids", folder / f"{side}.offsets.npy"
-    try:
-        size = ids_path.stat().st_size
-    except FileNotFoundError as error:
-        raise UserError(f"{error.filename}: no such file; binarize again") from None
+    size = ids_path.stat().st_size
     if size != words * dtype.itemsize:
-        raise UserError(f"{ids_path}: {size} bytes where meta.json expects {words * dtype.itemsize}; binarize again")
+        raise UserError(f"{ids_path}: {size} bytes where {META} expects {words * dtype.itemsize}; binarize again")
     # plain arrays, because indexing a memmap object takes several times longer
     offsets = np.asarray(read_array(offsets_path, OFFSET))
     if offsets.shape == (pairs + 1,) and offsets[0] == 0 and offsets[-1] == words:
@@ -98,7 +108,7 @@ def _open_side(
         np.subtract(offsets[1:], offsets[:-1], out=lengths, casting="same_kind")
         if lengths.min() > 0:
             return np.asarray(np.memmap(ids_path, dtype=dtype, mode="r", shape=(words,))), offsets, lengths
-    raise UserError(f"{offsets_path}: does not agree with meta.json; binarize again")
+    raise UserError(f"{offsets_path}: does not agree with {META}; binarize again")
 
 
 @contextmanager
@@ -107,7 +117,7 @@ def _new_folder(final: Path) -> Iterator[Path]:
 
     Raises UserError if the disk is full, or if `final` exists and is no binarized text.
     """
-    check_replaceable(final, "a binarized text", lambda path: path.name in FILES)
+    check_replaceable(final, "a binarized text", lambda path: path.name in (META, *FILES))
     final.parent.mkdir(parents=True, exist_ok=True)
     partial, former = partial_name(final), final.with_name(f".{final.name}.former")
     for leftover in (partial, former):
@@ -219,9 +229,9 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
                 write_array(folder / f"{side}.offsets.npy", OFFSET, starts)
                 file.flush()
                 os.fsync(file.fileno())
-        words = {side: int(each.sum(dtype=np.int64)) for side, each in zip(SIDES, lengths, strict=True)}
+        words = {side: int(one.sum(dtype=np.int64)) for side, one in zip(SIDES, lengths, strict=True)}
         write_json(
-            folder / "meta.json",
+            folder / META,
             {
                 "pairs": pairs,
                 "dropped": dropped,
@@ -229,6 +239,8 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
                 "dtype": dtype.str,
                 "symbols": symbols,
                 "seed": seed,
+                "shortlists": {side: one.digest() for side, one in zip(SIDES, shortlists, strict=True)},
+                "digests": {name: sha256(folder / name) for name in FILES},
             },
         )
 
@@ -243,7 +255,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Binarize the training text."""
-    if arguments.seed < 0:
-        raise UserError(f"--seed {arguments.seed}: must not be negative")
     shortlists = [Shortlist.read(path) for path in arguments.shortlists]
     binarize(arguments.texts, shortlists, arguments.seed, arguments.output)

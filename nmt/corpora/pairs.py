@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from nmt.system.files import UserError, read_lines
 
+LONGEST = 1000  # words of a sentence that a model is given in use; memory grows with them
 Line = TypeVar("Line", str, bytes)
 Name = str | os.PathLike[str]
 

@@ -211,8 +211,6 @@ def _read_ratings(paths: list[Path], pairs: int) -> Ratings:
 def run(arguments: argparse.Namespace) -> None:
     """Select the training text and report on it."""
     settings: Select = arguments.settings
-    if arguments.seed < 0:
-        raise UserError(f"--seed {arguments.seed}: must not be negative")
     for name in settings.shares or ():
         if name not in arguments.names:
             raise unknown(name, arguments.names, "select.shares", "training corpus")

@@ -9,6 +9,7 @@ beside its special symbols: of 30,000 it has 29,998 words, and the 29,999th is k
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -66,6 +67,10 @@ class Shortlist:
         """Write the shortlist atomically."""
         pairs = zip(self.symbols, self.counts, strict=True)
         write_lines(path, (f"{symbol}\t{count}" for symbol, count in pairs))
+
+    def digest(self) -> str:
+        """The SHA-256 of the symbols in their order, which is what an id means."""
+        return hashlib.sha256("\n".join(self.symbols).encode()).hexdigest()
 
     def __len__(self) -> int:
         """The number of symbols K, including the end of the sentence and the unknown word."""

@@ -121,8 +121,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train the four models."""
     settings: Select = arguments.settings
-    if arguments.seed < 0:
-        raise UserError(f"--seed {arguments.seed}: must not be negative")
     files = pair_files(arguments.in_domain_sources, arguments.in_domain_targets, "in-domain-")
     in_domain = [pair for one in files for pair in read_byte_pairs(*one) if pair[0].strip() and pair[1].strip()]
     if not in_domain:

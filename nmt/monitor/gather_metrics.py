@@ -13,7 +13,8 @@ from pathlib import Path
 from statistics import fmean
 
 from nmt.monitor.metrics import Record, read_metrics
-from nmt.system.files import UserError, read_json
+from nmt.settings.checks import finite, read_values
+from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS
@@ -65,7 +66,8 @@ def rows(label: str, folder: Path) -> Iterator[list[Cell]]:
     if not records:
         raise UserError(f"{folder / METRICS}: no metrics in it; train the model with the step train")
     # the summary's hours include those of the model that this one continues, the records' seconds do not
-    hours_before = read_json(folder / "summary.json")["hours"] - (records[-1]["seconds"] or 0) / 3600
+    hours = read_values(folder / "summary.json", hours=finite(0))["hours"]
+    hours_before = hours - (records[-1]["seconds"] or 0) / 3600
     for text, figure in TEXTS.items():
         found = points(records, figure, hours_before)
         for updates, hours, nll in thinned(found) if text == "train" else found:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from nmt.settings.checks import finite, integer
 from nmt.training.metrics import METRICS
 
 Record = dict[str, float | None]
@@ -32,7 +34,7 @@ def _written(file: Path) -> float:
 
 
 def read_metrics(file: Path) -> list[Record]:
-    """The records of a file to which a training may be writing: an incomplete line is skipped."""
+    """The records of a file to which a training may be writing: a line that is no whole record is skipped."""
     try:
         lines = file.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -41,11 +43,21 @@ def read_metrics(file: Path) -> list[Record]:
     for line in lines:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict) and {"updates", "seconds"} <= record.keys():
+        if _is_record(record):
             records.append(record)
     return records
+
+
+def _is_record(value: Any) -> bool:
+    """Whether `value` is what a training writes: updates, seconds, and figures that are numbers or not known."""
+    return (
+        isinstance(value, dict)
+        and integer(0).accepts(value.get("updates"))
+        and finite(0).accepts(value.get("seconds"))
+        and all(one is None or finite(0).accepts(one) for one in value.values())
+    )
 
 
 def values(records: list[Record], name: str) -> list[tuple[int, float]]:

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.monitor.metrics import Record, folders, latest, read_metrics, values
+from nmt.settings.checks import integer, read_values
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Optimization, Variant
-from nmt.system.files import UserError, read_json
+from nmt.system.files import UserError
 
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", "best, at update", "end")
 RECENT = 20  # records from which the speed of a training is estimated
 # A training is silent after this time, if it is also this many times the longest recent gap between its records.
 QUIET_SECONDS, QUIET_GAPS = 300, 5
+LONGEST_PAUSE = 86400  # a day, between two looks
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
@@ -83,20 +85,20 @@ def _start(experiment: Experiment, variant: Variant) -> int | None:
     """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
     if variant.continues is None:
         return 0
-    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", "updates_best")
+    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", "updates_best", 0)
 
 
-def _number(file: Path, key: str) -> int | None:
-    """A whole number in a JSON file; None if it is missing."""
+def _number(file: Path, key: str, minimum: int) -> int | None:
+    """A whole number in a JSON file; None if it is missing or damaged."""
     try:
-        return int(read_json(file)[key])
-    except (UserError, KeyError):
+        return int(read_values(file, **{key: integer(minimum)})[key])
+    except UserError:
         return None
 
 
 def _epochs(experiment: Experiment, optimization: Optimization, updates: int) -> float | None:
     """Epochs as in Table 2: pairs seen, for each pair of the training text; None if the binarized text is missing."""
-    pairs = _number(Path("data") / experiment.name / "binarized/meta.json", "pairs")
+    pairs = _number(Path("data") / experiment.name / "binarized/meta.json", "pairs", 1)
     return None if pairs is None else updates * optimization.batch / pairs
 
 
@@ -118,7 +120,10 @@ def _pace(
 
 
 def _clock(moment: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+    except (OSError, OverflowError, ValueError):
+        return "unknown"
 
 
 def _span(seconds: float) -> str:
@@ -155,8 +160,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.watch is not None and not arguments.watch > 0:
-        raise UserError(f"--watch {arguments.watch:g}: must be more than 0 seconds; name a longer time")
+    if arguments.watch is not None and not 0 < arguments.watch <= LONGEST_PAUSE:
+        raise UserError(f"--watch {arguments.watch:g}: must be more than 0 and at most {LONGEST_PAUSE} seconds")
     experiment = read_experiment(arguments.configs)
     while True:
         now = time.time()

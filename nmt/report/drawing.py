@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,11 @@ def literal(texts: Sequence[Text]) -> None:
         text.set_parse_math(False)
 
 
+def printable(word: str) -> str:
+    """`word` with U+FFFD for control characters and all others that fonts have no glyph for and XML may not hold."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in word)
+
+
 def formats_of(outputs: Sequence[str]) -> list[str]:
     """The formats that the endings of `outputs` name; UserError for an unknown ending."""
     formats = [Path(output).suffix.lstrip(".") for output in outputs]
@@ -68,5 +74,7 @@ def save(figure: Figure, outputs: Sequence[str]) -> None:
     formats = formats_of(outputs)
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the fixed date in the fonts
     for output, kind in zip(outputs, formats, strict=True):
+        drawn = io.BytesIO()  # the PDF backend hides the errno of a full disk
+        figure.savefig(drawn, format=kind, metadata=METADATA[kind])
         with atomic(output) as partial:
-            figure.savefig(partial, format=kind, metadata=METADATA[kind])
+            partial.write_bytes(drawn.getvalue())

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from nmt.corpora.detokenize import unescape
-from nmt.report.drawing import literal
+from nmt.report.drawing import literal, printable
 from nmt.report.panels import Panel
 
 
@@ -24,8 +24,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_aspect("auto")
     size = min(10.0, 240 / max(rows, columns))  # points; a panel is about 4 inches wide
     axes.xaxis.tick_top()  # before the labels are set, because it resets them
-    axes.set_xticks(range(columns), [unescape(word) for word in panel.source], rotation=90, fontsize=size)
-    axes.set_yticks(range(rows), [unescape(word) for word in panel.target], fontsize=size)
+    axes.set_xticks(range(columns), [printable(unescape(word)) for word in panel.source], rotation=90, fontsize=size)
+    axes.set_yticks(range(rows), [printable(unescape(word)) for word in panel.target], fontsize=size)
     literal([*axes.get_xticklabels(), *axes.get_yticklabels()])
     axes.tick_params(length=0, pad=3)
     axes.set_xlabel(f"({panel.letter})", fontsize=12, labelpad=6)

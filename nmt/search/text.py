@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from nmt.corpora.pairs import read_pairs, split_words
-from nmt.system.files import UserError, decode_lines, read_lines, write_lines
+from nmt.corpora.pairs import LONGEST, read_pairs, split_words
+from nmt.system.files import UserError, decode_lines, read_lines, warn, write_lines
 
 
 def read_text(path: str | None) -> list[str]:
@@ -39,8 +39,12 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of a command that uses a trained model on a text and its translation."""
-    parser.add_argument("source", metavar="SOURCE", help="text in the source language, one sentence a line")
-    parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help=f"text in the source language, one sentence a line; at most {LONGEST} words of a line are used",
+    )
+    parser.add_argument("target", metavar="TARGET", help="its translation, line by line, with the same limit")
     add_model_argument(parser)
     parser.add_argument(
         "--tokenized",
@@ -52,7 +56,7 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
 def read_word_pairs(
     arguments: argparse.Namespace, languages: tuple[str, str]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of SOURCE and of TARGET, line by line.
+    """The words of SOURCE and of TARGET, line by line, cut after LONGEST words.
 
     Raises UserError where the files are empty or differ in length.
     """
@@ -60,7 +64,18 @@ def read_word_pairs(
     if not pairs:
         raise UserError(f"{arguments.source}: empty; give at least one pair")
     source, target = (None, None) if arguments.tokenized else languages
-    return to_words([line for line, _ in pairs], source), to_words([line for _, line in pairs], target)
+    sides = to_words([line for line, _ in pairs], source), to_words([line for _, line in pairs], target)
+    for words, name in zip(sides, (arguments.source, arguments.target), strict=True):
+        cut(words, name)
+    return sides
+
+
+def cut(lines: Sequence[list[str]], name: str) -> None:
+    """Cut each of `lines`, which are those of `name`, after LONGEST words, with a warning."""
+    for number, words in enumerate(lines, 1):
+        if len(words) > LONGEST:
+            warn(f"{name}: line {number} has {len(words)} words; only the first {LONGEST} are used")
+            del words[LONGEST:]
 
 
 def to_words(lines: Sequence[str], language: str | None) -> list[list[str]]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK
-from nmt.search.text import add_model_argument, from_words, read_text, to_words, write_text
+from nmt.search.text import add_model_argument, cut, from_words, read_text, to_words, write_text
 from nmt.settings.sections import Translate
-from nmt.system.files import UserError, read_lines, warn, write_together
+from nmt.system.files import UserError, read_lines, write_together
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from nmt.search.beam import Hypothesis
     from nmt.trained import TrainedModel
-
-LONGEST = 1000  # words of a source line that are translated
 
 EXAMPLES = """\
 Input and output are plain text unless --tokenized is given. The whole input is read before anything is translated, and
@@ -56,10 +54,7 @@ def read_sources(
             source if UNK not in [*trained.source.ids(source), *trained.target.ids(target)] else []
             for source, target in zip(sources, to_words(others, languages[1]), strict=True)
         ]
-    for number, words in enumerate(sources, 1):
-        if len(words) > LONGEST:
-            warn(f"{name}: line {number} has {len(words)} words; only the first {LONGEST} are translated")
-            del words[LONGEST:]
+    cut(sources, name)
     return sources
 
 

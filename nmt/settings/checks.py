@@ -12,14 +12,16 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
+from pathlib import Path
 from typing import Any, Self, TypeVar, get_type_hints
 
-from nmt.system.files import UserError
+from nmt.system.files import UserError, read_json
 
 Kind = TypeVar("Kind")
+LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
 
 LONGEST = 1000  # characters of a text
 PLAIN = f"in the locale's characters, {LONGEST} at most, without {{ }} < > \\ and not beginning with a hyphen"
@@ -42,16 +44,22 @@ class Neutral:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-def integer(minimum: int, maximum: float = math.inf) -> Check:
+def integer(minimum: int, maximum: int = LARGEST) -> Check:
     """A whole number, at least `minimum` and at most `maximum`."""
-    expected = f"{minimum} or more" if maximum == math.inf else f"from {minimum} to {maximum}"
+    expected = f"{minimum} or more" if maximum == LARGEST else f"from {minimum} to {maximum}"
     return Check(
         f"a whole number, {expected}",
         lambda value: isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum,
     )
+
+
+def finite(minimum: float = -math.inf) -> Check:
+    """A finite number, at least `minimum`."""
+    words = "a number" + ("" if minimum == -math.inf else f", {minimum:g} or more")
+    return Check(words, lambda value: _is_number(value) and value >= minimum)
 
 
 def positive(below: float = math.inf) -> Check:
@@ -133,6 +141,18 @@ def fractions() -> Check:
     )
 
 
+def each(names: Collection[str], check: Check) -> Check:
+    """A section of exactly these names, each with what `check` accepts."""
+    return Check(
+        f"{check.expected} for each of {', '.join(names)}",
+        lambda value: (
+            isinstance(value, Mapping)
+            and value.keys() == set(names)
+            and all(check.accepts(one) for one in value.values())
+        ),
+    )
+
+
 def either(word: str, check: Check) -> Check:
     """The very word, or what `check` accepts."""
     return Check(f"{word} or {check.expected}", lambda value: value == word or check.accepts(value))
@@ -154,8 +174,18 @@ def parse_json(line: str, where: str) -> Any:
     """The value that `line` holds in JSON; UserError where it is none."""
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: not JSON ({error})") from None
+
+
+def read_values(path: Path, **expected: Check) -> dict[str, Any]:
+    """The named values of the JSON file `path`; UserError where one is missing or not what is expected."""
+    value = read_json(path)
+    found = value if isinstance(value, dict) else {}
+    for key, check in expected.items():
+        if not check.accepts(found.get(key)):
+            raise UserError(f'{path}: "{key}": expected {check.expected}, not {found.get(key)!r}; make the file again')
+    return {key: found[key] for key in expected}
 
 
 def section(value: Any, where: str) -> Mapping[str, Any]:
@@ -179,6 +209,8 @@ def checked(value: Any, check: Check, where: str) -> Any:
         hint = ""
         if isinstance(value, str) and re.fullmatch(r"[-+]?\d+[eE][-+]?\d+", value):
             hint = f"; YAML reads {value} as text, write {value.lower().replace('e', '.0e')}"
+        elif isinstance(value, int) and abs(value) > LARGEST:
+            hint = "; it has too many digits"
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
     return tuple(value) if isinstance(value, list) else value
 

@@ -138,7 +138,7 @@ def _variants(mapping: Mapping[str, Any], seed: int) -> dict[str, Variant]:
         where = f"config: variants.{name}"
         own = dict(_known(settings, [*OF_A_VARIANT, "prototype"], where))
         prototype = own.pop("prototype", None)
-        if prototype is not None and prototype not in prototypes:
+        if prototype is not None and prototype not in list(prototypes):
             raise unknown(prototype, prototypes, f"{where}.prototype", "prototype")
         merged = {"seed": seed, **defaults, **prototypes.get(prototype, {}), **own}
         variants[name] = Variant.build({"name": name, **merged}, where)

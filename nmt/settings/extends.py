@@ -73,7 +73,10 @@ def _read(file: str) -> Mapping[str, Any]:
     text = "\n".join(read_lines(file))
     try:
         value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        if isinstance(value, Mapping):
+            value = merge({}, value)  # ends where a mapping holds itself
+    # PyYAML raises errors of many kinds where a value is not what its tag says, such as a 13th month.
+    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, ValueError) as error:
         raise UserError(f"{file}: not YAML ({' '.join(str(error).split())})") from None
     if not isinstance(value, Mapping):
         raise UserError(f"{file}: not a configuration; name one such as config/demo.yaml")

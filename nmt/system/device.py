@@ -26,8 +26,6 @@ def prepare(arguments: argparse.Namespace) -> torch.device:
 def set_threads(threads: int | None) -> None:
     """Use this number of CPU threads; None leaves PyTorch's default, one for each core."""
     if threads is not None:
-        if threads < 1:
-            raise UserError(f"--threads {threads}: must be 1 or more")
         torch.set_num_threads(threads)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import json
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -201,10 +202,33 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not JSON ({error})") from None
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` as indented JSON with a final newline."""
-    write_lines(path, [json.dumps(value, indent=2, ensure_ascii=False)])
+    """Write `value` as indented JSON with a final newline. Raises UserError if a number in it is not finite."""
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise UserError(f"{path}: not written, for a number in it is not finite; check what it is made from") from None
+    write_lines(path, [text])
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
+    """Compare the files beside `record` with their SHA-256s, which `record` holds.
+
+    Raises UserError, which ends with what to do, if one is missing or differs.
+    """
+    for name, digest in digests.items():
+        path = record.with_name(name)
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; {remedy}")
+        if sha256(path) != digest:
+            raise UserError(f"{path}: damaged or exchanged, it does not agree with {record.name}; {remedy}")

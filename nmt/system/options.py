@@ -8,6 +8,9 @@ from pathlib import Path, PosixPath
 
 from nmt.system.files import UserError, check_outputs
 
+MOST = 10**15  # whole numbers below it are exact everywhere
+MOST_THREADS = 1024  # many more than a machine can start end the process without a word
+
 
 class Output(PosixPath):
     """The type of an option that names a file to write."""
@@ -18,7 +21,8 @@ class OutputFolder(PosixPath):
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise UserError where an output that the options name cannot be written, or is named twice: before any work."""
+    """Raise UserError, before any work, where a number is out of range, or an output named twice or not to be written."""
+    check_numbers(arguments)
     check_outputs(_outputs(arguments))
 
 
@@ -34,6 +38,26 @@ def _outputs(arguments: argparse.Namespace) -> Iterator[Path]:
                 yield path
 
 
+def add_threads_argument(parser: argparse.ArgumentParser, about: str, *, required: bool = False) -> None:
+    """The option --threads, a number of threads or processes; `about` is its help."""
+    parser.add_argument("--threads", type=_threads, required=required, metavar="N", help=about)
+
+
+def _threads(text: str) -> int:
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= MOST_THREADS):
+        raise UserError(f"--threads {text}: must be a whole number from 1 to {MOST_THREADS}")
+    return int(text)
+
+
+def check_numbers(arguments: argparse.Namespace) -> None:
+    """Raise UserError where a whole number among the options is negative or larger than any use."""
+    for name, value in vars(arguments).items():
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, int) and not 0 <= number < MOST:
+                what = "must not be negative" if number < 0 else f"must be below {MOST}"
+                raise UserError(f"--{name.replace('_', '-')} {number}: {what}")
+
+
 def add_device_arguments(parser: argparse.ArgumentParser) -> None:
     """The options --device and --threads of a step that runs a model; `nmt.system.device.prepare` applies them."""
     parser.add_argument(
@@ -42,4 +66,4 @@ def add_device_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "cpu", "cuda"),
         help="where to compute; auto takes a GPU where there is one (default: %(default)s)",
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads (default: one a core)")
+    add_threads_argument(parser, "CPU threads (default: one a core)")

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 
 from nmt.system.files import UserError, atomic, read_lines
 
@@ -20,7 +21,8 @@ def number(value: Cell, decimals: int) -> str:
 def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Write a CSV file with a header; None becomes an empty cell."""
     with atomic(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        # With another lineterminator, a carriage return in a cell would not be quoted.
+        writer = csv.writer(SimpleNamespace(write=lambda row: file.write(row.removesuffix("\r\n") + "\n")))
         writer.writerow(columns)
         writer.writerows(rows)
 

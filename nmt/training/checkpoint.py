@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, BinaryIO
 
 import torch
@@ -134,18 +135,20 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         path = folder / name
         if not path.exists():
             continue
+        if path.is_dir():
+            raise UserError(f"{path}: a folder where a checkpoint belongs; remove it")
         if not _is_whole(path):
             os.replace(path, folder / DAMAGED)
             warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
-        with open(path, "rb") as file:
-            file.seek(DIGEST_BYTES)
-            content = torch.load(file, map_location="cpu", weights_only=True)
         try:
+            with open(path, "rb") as file:
+                file.seek(DIGEST_BYTES)
+                content = torch.load(file, map_location="cpu", weights_only=True)
             state = content["state"]
             state["interval"] = Interval(**state["interval"])
             checkpoint = Checkpoint(**{**content, "state": State(**state)})
-        except (KeyError, TypeError):
+        except (EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
             raise UserError(f"{path}: written by another version; resume with that one, or delete {folder}") from None
         before = checkpoint.settings
         differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]

@@ -118,7 +118,8 @@ class Training:
     def run(self) -> None:
         """Update until the training has finished, with records, evaluations and checkpoints on the way.
 
-        Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop.
+        Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop, and
+        UserError if the development set has no finite NLL at the end.
         """
         state, processes = self.state, self.processes
         shown = state.updates
@@ -148,6 +149,7 @@ class Training:
                 if progress is not None and figures is not None:
                     progress.update(state.updates - shown, **figures, development_nll=state.development_nll)
                     shown = state.updates
+        self.check_development_nll()
 
     def prepare(self, number: int) -> tuple[Batch, int]:
         """This process's share of a minibatch, and the target words of all of it, ends of sentences included."""
@@ -230,7 +232,16 @@ class Training:
             state.evaluations_without_improvement = 0
             if self.optimization.patience:
                 self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}
-        self.write_metrics(development_nll=nll)
+        self.write_metrics(development_nll=nll if math.isfinite(nll) else None)
+
+    def check_development_nll(self) -> None:
+        """Raise UserError if the NLL of the development set under the model that is kept is not finite."""
+        nll = self.state.development_nll
+        if not self.best and nll is not None and not math.isfinite(nll):
+            raise UserError(
+                f"{self.label}: the development NLL after update {self.state.updates} is not finite; remove "
+                f"{self.folder} and train again with a lower learning_rate or initialization_scale"
+            )
 
     def write_metrics(self, **figures: float | None) -> None:
         """Append one line to the metrics; only the first process writes."""

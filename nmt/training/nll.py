@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
+from nmt.corpora.pairs import LONGEST
 from nmt.system.device import prepare
-from nmt.system.files import UserError, write_json
+from nmt.system.files import UserError, warn, write_json
 from nmt.system.options import Output, add_device_arguments
 from nmt.trained import load_trained
 from nmt.training.likelihood import read_ids, sentence_nll
@@ -17,7 +18,11 @@ from nmt.training.likelihood import read_ids, sentence_nll
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="DIR", help="folder that the step train wrote")
     parser.add_argument(
-        "--texts", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="tokenized text, one sentence a line"
+        "--texts",
+        required=True,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help=f"tokenized text, one sentence a line; at most {LONGEST} words of a line are used",
     )
     parser.add_argument(
         "--maximum-length",
@@ -44,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.sample is not None and arguments.seed is None:
         raise UserError("--seed: missing; a sample needs one")
+    if arguments.sample == 0:
+        raise UserError("--sample 0: must be 1 or more")
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     sources, targets = read_ids(arguments.texts, (trained.source, trained.target))
@@ -55,7 +62,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.sample is not None and arguments.sample < len(short):
         drawn = np.random.default_rng(arguments.seed).choice(len(short), arguments.sample, replace=False)
         scored = [short[number] for number in sorted(drawn)]
-    sources, targets = [source for source, _ in scored], [target for _, target in scored]
+    if long := sum(max(map(len, pair)) > LONGEST for pair in scored):
+        warn(f"{arguments.texts[0]}: only the first {LONGEST} words a side are used, in {long} of the pairs")
+    sources, targets = ([side[:LONGEST] for side in sides] for sides in zip(*scored, strict=True))
     losses = sentence_nll(trained.model, sources, targets, device)
     figures = {
         "pairs": pairs,

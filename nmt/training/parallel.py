@@ -128,11 +128,11 @@ def _summed(gradients: Tensor) -> torch.futures.Future[Tensor]:
 @contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
     """A context in which the processes that torchrun started work together; without torchrun, this process alone."""
-    if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if not dist.is_torchelastic_launched() or os.environ["WORLD_SIZE"] == "1":
         yield Processes()
         return
     dist.init_process_group("gloo" if device.type == "cpu" else "cpu:gloo,cuda:nccl")
     try:
-        yield Processes(dist.get_rank(), dist.get_world_size(), int(os.environ.get("LOCAL_RANK", "0")))
+        yield Processes(dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"]))
     finally:
         dist.destroy_process_group()

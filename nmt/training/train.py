@@ -15,17 +15,16 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-import torch
-
-from nmt.corpora.binarize import FILES, Bitext
+from nmt.corpora.binarize import META, Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
+from nmt.settings.checks import finite, read_values
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
-from nmt.system.files import UserError, atomic, read_json, write_json
-from nmt.system.options import OutputFolder
-from nmt.trained import MODEL, SOURCE, SUMMARY, TARGET, load_with_shortlists, save_model
+from nmt.system.files import UserError, atomic, read_json, sha256, write_json
+from nmt.system.options import OutputFolder, add_threads_argument
+from nmt.trained import LEARNED, MODEL, SOURCE, SUMMARY, TARGET, load_trained, save_model
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import check_folder, fingerprint, has_checkpoint, locked, remove_checkpoints
 from nmt.training.likelihood import read_ids
@@ -59,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--initial", type=Path, metavar="DIR", help="trained model to continue, for a variant that continues another"
     )
-    parser.add_argument(
-        "--threads", type=int, help="CPU threads of each process (default: one a core; under torchrun, 1)"
-    )
+    add_threads_argument(parser, "CPU threads of each process (default: one a core; under torchrun, 1)")
     parser.add_argument(
         "--checkpoints",
         required=True,
@@ -113,13 +110,14 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     optimization = variant.optimization
     shortlists = [Shortlist.read(path) for path in arguments.shortlists]
     bitext = Bitext(arguments.data)
+    bitext.require(shortlists, arguments.shortlists)
     batches = Batches(bitext, optimization.maximum_length, optimization.batch, optimization.sort_batches)
     development = read_ids(arguments.development, shortlists)
     if (variant.continues is None) != (arguments.initial is None):
         raise UserError("--initial: needed by a variant that continues another, and by no other")
     settings = {
         **variant.learned(),
-        "data": fingerprint(arguments.data / name for name in FILES),
+        "data": fingerprint([arguments.data / META]),
         "development": fingerprint(arguments.development),
     }
     hours_before = 0.0
@@ -128,12 +126,14 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         model = Network(variant.architecture, source_symbols, target_symbols, optimization.implementation)
         initialize(model, optimization.seed, optimization.initialization_scale, optimization.attention_scale)
     else:
-        earlier, *_ = load_with_shortlists(arguments.initial / MODEL, arguments.shortlists, torch.device("cpu"))
+        earlier = load_trained(arguments.initial)
+        if [earlier.source.symbols, earlier.target.symbols] != [one.symbols for one in shortlists]:
+            raise UserError(f"--shortlists: not those of the model {arguments.initial}; name its own")
         settings["initial"] = fingerprint([arguments.initial / MODEL])
-        hours_before = read_json(arguments.initial / SUMMARY)["hours"]
-        model = Network(variant.architecture, *earlier.symbols, optimization.implementation)
-        model.load_state_dict(earlier.state_dict())
-        model.updates = earlier.updates
+        hours_before = read_values(arguments.initial / SUMMARY, hours=finite(0))["hours"]
+        model = Network(variant.architecture, *earlier.model.symbols, optimization.implementation)
+        model.load_state_dict(earlier.model.state_dict())
+        model.updates = earlier.model.updates
     return Training(variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes)
 
 
@@ -151,7 +151,7 @@ def write(training: Training, arguments: argparse.Namespace) -> None:
     An earlier summary is removed first and the new one written last, so that a folder with a summary is whole.
     """
     (arguments.output / SUMMARY).unlink(missing_ok=True)
-    summary = {**training.summary(), "languages": arguments.languages}
+    summary = training.summary()
     source, target = arguments.shortlists
     for original, name in ((training.metrics, METRICS), (source, SOURCE), (target, TARGET)):
         with atomic(arguments.output / name) as partial:
@@ -160,5 +160,6 @@ def write(training: Training, arguments: argparse.Namespace) -> None:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
     save_model(training.model, arguments.output / MODEL)
-    write_json(arguments.output / SUMMARY, summary)
+    digests = {name: sha256(arguments.output / name) for name in LEARNED}
+    write_json(arguments.output / SUMMARY, {**summary, "languages": arguments.languages, "digests": digests})
     remove_checkpoints(arguments.checkpoints)

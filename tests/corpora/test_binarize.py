@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import re
 from collections import Counter
@@ -183,7 +184,7 @@ def test_a_failure_keeps_the_previous_folder(case: Case, monkeypatch: pytest.Mon
     assert {path.name: path.read_bytes() for path in case.output.iterdir()} == before
     assert case.left() == []
     assert case.run(seed=5) == 0
-    assert Bitext(case.output).meta["seed"] == 5
+    assert json.loads((case.output / "meta.json").read_text())["seed"] == 5
     assert case.left() == []
 
 
@@ -209,6 +210,45 @@ def test_damaged_files_are_refused(case: Case, name: str, damage: str) -> None:
         path.write_bytes(path.read_bytes()[:-2] if damage == "truncate" else b"")
     with pytest.raises(UserError, match=name.replace(".", r"\.")):
         Bitext(case.output)
+
+
+@pytest.mark.parametrize("name", ["source.ids", "target.ids", "source.offsets.npy", "target.offsets.npy"])
+def test_a_flipped_bit_is_noticed(case: Case, name: str) -> None:
+    """An id that is out of range, and also one that is not."""
+    case.write(["a b", "b"], ["x", "y"])
+    assert case.run() == 0
+    whole = (case.output / name).read_bytes()
+    for bit in (0, 4, 15, *np.random.default_rng(3).integers(8 * len(whole), size=8).tolist()):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        (case.output / name).write_bytes(damaged)
+        with pytest.raises(UserError, match=f"{name}: damaged or exchanged, .*; binarize again"):
+            Bitext(case.output)
+
+
+@pytest.mark.parametrize("key", ["pairs", "words", "dtype", "shortlists", "digests"])
+def test_odd_values_in_the_description_are_one_line(case: Case, key: str) -> None:
+    case.write(["a b", "b"], ["x", "y"])
+    assert case.run() == 0
+    path = case.output / "meta.json"
+    whole = json.loads(path.read_text())
+    for odd in (None, True, 0, -1, 3, 10**30, 1.5, float("inf"), float("nan"), "", "<f8", [], ["a"], {}, {"source": 1}):
+        path.write_text(json.dumps(whole | {key: odd}))
+        with pytest.raises(UserError) as told:
+            Bitext(case.output)
+        assert "\n" not in str(told.value)
+
+
+def test_a_text_knows_its_shortlists(case: Case) -> None:
+    case.write(["a b", "b"], ["x", "y"])
+    assert case.run() == 0
+    bitext, (source, target) = Bitext(case.output), case.shortlists
+    bitext.require([source, target], ["en", "fr"])
+    with pytest.raises(UserError, match=r"^fr: not the shortlist of the target side of"):
+        bitext.require([source, source], ["en", "fr"])
+    meta = json.loads((case.output / "meta.json").read_text())
+    words = "\n".join(["<eos>", "<unk>", "b", "a"]).encode()
+    assert meta["shortlists"]["source"] == hashlib.sha256(words).hexdigest()
 
 
 def test_offsets_that_disagree_are_refused(case: Case) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from pathlib import Path
@@ -45,10 +46,17 @@ def save_trained(folder: Path, model: Network) -> None:
     """The folder that the step train leaves: the source words are s2, s3, ..., the target words t2, t3, ..."""
     folder.mkdir(parents=True, exist_ok=True)
     save_model(model, folder / "model.safetensors")
-    (folder / "summary.json").write_text(json.dumps({"languages": ["en", "fr"]}))
     for name, letter, symbols in (("source", "s", SOURCE_SYMBOLS), ("target", "t", TARGET_SYMBOLS)):
         words = [f"{letter}{number}" for number in range(2, symbols)]
         Shortlist(("<eos>", "<unk>", *words), (1,) * symbols).write(folder / f"{name}.tsv")
+    sign(folder)
+
+
+def sign(folder: Path) -> None:
+    """Write a summary that agrees with the files of a model."""
+    names = ("model.safetensors", "source.tsv", "target.tsv")
+    digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    (folder / "summary.json").write_text(json.dumps({"languages": ["en", "fr"], "digests": digests}))
 
 
 def ragged_pairs(

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from nmt.__main__ import main
 from nmt.monitor.metrics import latest, read_metrics, values
@@ -107,6 +109,44 @@ def test_what_is_not_known_is_left_out(experiment: Path, capsys: pytest.CaptureF
     assert rows["D*"] == "running 10 1,001"
 
 
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.just(10**400),
+    st.text(max_size=3),
+    st.just([]),
+    st.just({}),
+)
+LINES = st.lists(
+    st.one_of(
+        ODD,
+        st.dictionaries(
+            st.sampled_from(["updates", "seconds", "words_per_second", "development_nll"]), st.one_of(ODD, st.just(10))
+        ),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=LINES, updates=ODD, pairs=ODD)
+@example(lines=[{"updates": 10, "seconds": 1}, {"updates": 11, "seconds": 1e300}], updates=0, pairs=0)
+@example(lines=[{"updates": "10", "seconds": None, "words_per_second": {}}, "[" * 5000], updates="1", pairs="2")
+def test_odd_records_and_summaries_are_left_out(
+    experiment: Path, lines: list[object], updates: object, pairs: object
+) -> None:
+    for folder in ("checkpoints/A", "checkpoints/D", "models/A", "binarized"):
+        (experiment / folder).mkdir(parents=True, exist_ok=True)
+    for folder in ("checkpoints/A", "checkpoints/D"):
+        text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+        (experiment / folder / "metrics.jsonl").write_text(text + '{"updates": 20, "seconds": 5.0}\n')
+    (experiment / "models/A/summary.json").write_text(json.dumps({"updates_best": updates}))
+    (experiment / "binarized/meta.json").write_text(json.dumps({"pairs": pairs}))
+    assert main(["status", "toy"]) == 0
+
+
 def test_a_real_training_is_read(toy: Path, experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments(toy, experiment / "A")) == 0
     (experiment / "models").mkdir()
@@ -155,7 +195,9 @@ def test_spans() -> None:
     assert [_span(seconds) for seconds in (3, 300, 5400, 200000)] == ["1 min", "5 min", "1.5 h", "2.3 d"]
 
 
-@pytest.mark.parametrize("words", [["none"], ["toy", "--watch", "0"]])
+@pytest.mark.parametrize(
+    "words", [["none"], ["toy", "--watch", "0"], ["toy", "--watch", "inf"], ["toy", "--watch", "nan"]]
+)
 def test_a_mistake_is_one_line(experiment: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(["status", *words]) == 1
     assert capsys.readouterr().err.count("\n") == 1

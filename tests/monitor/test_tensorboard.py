@@ -48,6 +48,16 @@ def test_every_figure_is_there_once(command: list[str], tmp_path: Path) -> None:
     assert [(one.step, one.value) for one in events.Scalars("NLL of a sentence/development")] == [(100, 8.5)]
 
 
+def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    file = tmp_path / "data/demo/checkpoints/RNNsearch-50/metrics.jsonl"
+    odd = ["x", True, [], {}, 10**400, -1, float("nan"), float("inf")]
+    lines = [RECORDS[0] | {key: one} for one in odd for key in RECORDS[0]]
+    lines += [{**RECORDS[0], "train_nll": 1e308}, {**RECORDS[0], "updates": 10**14, "seconds": 1e300}, [], None]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(command) == 0
+
+
 def test_without_tensorboard_one_line_says_so(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS
 from nmt.report.align import alignments
 from nmt.report.panels import read_panels
+from nmt.search import text
 from tests.model import oracle
 from tests.model.models import ragged_pairs, save_trained, tiny_model
 
@@ -71,6 +74,43 @@ def test_one_pair_of_running_text_fills_the_picture(folder: Path) -> None:
     assert panel.target == ["L&apos;", "été", ".", "<eos>"]
     width, height = (int.from_bytes((folder / "one.png").read_bytes()[place : place + 4]) for place in (16, 20))
     assert 0.9 < width / height < 1.1
+
+
+def test_a_long_line_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(text, "LONGEST", 3)
+    write(folder / "source.txt", "s2 " * 1000)
+    write(folder / "target.txt", "t2 t3")
+    assert step(folder, "--tokenized", "--table", str(folder / "one.csv")) == 0
+    assert "source.txt: line 1 has 1000 words; only the first 3 are used" in capsys.readouterr().err
+    (panel,) = read_panels(str(folder / "one.csv"))
+    assert panel.source == ["s2", "s2", "s2", "<eos>"]
+
+
+def test_odd_characters_are_drawn_as_such_and_kept_in_the_table(folder: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """XML may not hold most of them, and no font has a glyph."""
+    words = ["s2\ufeff", "\x00", "\x1b[31m", "a\rb", "\ufffe", "$x", "\u2028", "\t"]
+    write(folder / "source.txt", " ".join(words))
+    write(folder / "target.txt", "t2")
+    picture, table = folder / "odd.svg", folder / "odd.csv"
+    assert step(folder, "--tokenized", "--figure", str(picture), "--table", str(table)) == 0
+    assert [*recwarn] == []
+    ElementTree.parse(picture)
+    assert "<!-- s2\ufffd -->" in picture.read_text(encoding="utf-8")
+    (panel,) = read_panels(str(table))
+    assert panel.source == [*words, "<eos>"]
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_a_full_disk_while_a_picture_is_drawn_is_one_line(
+    folder: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The partial file's name is taken by a link to a device that refuses every byte, as a full disk does."""
+    output = folder / f"out.{kind}"
+    (folder / f".out.{kind}.{os.getpid()}.partial").symlink_to("/dev/full")
+    assert step(folder, "--figure", str(output)) == 1
+    said = f"nmt align: {output}: no space left; nothing was changed, free some and repeat\n"
+    assert capsys.readouterr().err == said
+    assert not list(folder.glob("out.*"))
 
 
 def test_alignments_of_the_search_again(folder: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
-from nmt.search import score
+from nmt.search import score, text
 from nmt.trained import load_trained
 from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_trained, tiny_model
@@ -36,8 +36,8 @@ def step(folder: Path, *more: str) -> int:
     return main(["score", "--model", str(folder / "model"), "--device", "cpu", *texts, *more])
 
 
-def rows(text: str) -> list[tuple[float, int]]:
-    header, *lines, last = text.split("\n")
+def rows(tsv: str) -> list[tuple[float, int]]:
+    header, *lines, last = tsv.split("\n")
     assert (header, last) == ("log_probability\twords", "")
     return [(float(line.split("\t")[0]), int(line.split("\t")[1])) for line in lines]
 
@@ -106,6 +106,25 @@ def test_a_mistake_is_said_in_one_line(
     assert error.count("\n") == 1
     assert named in error
     assert not (folder / "scores.tsv").exists()
+
+
+def test_a_long_line_is_cut_on_both_sides(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(text, "LONGEST", 3)
+    write(folder / "source.txt", "s2", "s3 s4 s5 " + "s6 " * 1000)
+    write(folder / "target.txt", "t2 t3 t4 t5", "t6")
+    assert step(folder, "--tokenized") == 0
+    out, err = capsys.readouterr()
+    assert err.split("\n") == [
+        f"nmt: warning: {folder}/source.txt: line 2 has 1003 words; only the first 3 are used",
+        f"nmt: warning: {folder}/target.txt: line 1 has 4 words; only the first 3 are used",
+        "",
+    ]
+    write(folder / "source.txt", "s2", "s3 s4 s5")
+    write(folder / "target.txt", "t2 t3 t4", "t6")
+    assert step(folder, "--tokenized") == 0
+    assert capsys.readouterr() == (out, "")
 
 
 def test_nothing_to_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

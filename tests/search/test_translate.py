@@ -19,9 +19,9 @@ from nmt.__main__ import main
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
-from nmt.search import translate
+from nmt.search import text, translate
 from nmt.trained import TrainedModel, load_trained
-from tests.model.models import TARGET_SYMBOLS, save_trained, tiny_model
+from tests.model.models import TARGET_SYMBOLS, save_trained, sign, tiny_model
 from tests.search.reference import Found, reference_fallback
 
 LINES = ["s4 s2 s9", "", "s3", "s2 s2 s10 strange s3 s5", "s7 s8", "  ", "s5\u2028x s6"]
@@ -55,9 +55,9 @@ def step(folder: Path, *more: str) -> int:
 
 
 def lines_of(path: Path) -> list[str]:
-    text = path.read_text(encoding="utf-8")
-    assert text.endswith("\n")
-    return text[:-1].split("\n")
+    found = path.read_text(encoding="utf-8")
+    assert found.endswith("\n")
+    return found[:-1].split("\n")
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -188,6 +188,7 @@ def test_running_text_in_and_out(
     Shortlist(("<eos>", "<unk>", *words), (1,) * TARGET_SYMBOLS).write(folder / "model/target.tsv")
     source = ["don", "&apos;t", "café", ",", "&quot;", "&amp;", ".", "x", "&lt;"]
     Shortlist(("<eos>", "<unk>", *source), (1,) * len(("<eos>", "<unk>", *source))).write(folder / "model/source.tsv")
+    sign(folder / "model")
     lines = ['"don\'t," café.', "", " \t", "x & x < x\r", "\ufeffcafé\u2028x\x85\x0c.", "x &amp; don't"]
     stream = io.BytesIO("\n".join(lines).encode())
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="ascii"))
@@ -226,7 +227,7 @@ def test_a_reader_that_leaves_early_is_no_mistake(folder: Path) -> None:
 def test_a_line_of_a_hundred_thousand_words_is_cut(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(translate, "LONGEST", 20)
+    monkeypatch.setattr(text, "LONGEST", 20)
     (folder / "source.txt").write_text("s3 s4\n" + "s2 " * 100_000 + "\ns5\n")
     assert step(folder) == 0
     assert "line 2 has 100000 words" in capsys.readouterr().err

@@ -76,3 +76,32 @@ def test_a_mistake_is_one_line(tmp_path: Path, text: str | None, line: str) -> N
     with pytest.raises(UserError, match=line) as error:
         read_experiment([str(file)])
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seed: 2001-99-99",
+        f"seed: 1{'0' * 5000}",
+        "x: !!float abc",
+        "x: !!int abc",
+        "x: !!bool abc",
+        "x: !!timestamp abc",
+        "x: &a {y: *a}",
+        f"x: {'[' * 5000}{']' * 5000}",
+        "x: \x00",
+    ],
+)
+def test_what_is_not_yaml_is_one_line(tmp_path: Path, text: str) -> None:
+    """Of the constructors too, which raise errors of many kinds."""
+    (tmp_path / "odd.yaml").write_text(f"extends: config/demo.yaml\nexperiment: x\n{text}\n")
+    with pytest.raises(UserError, match=r"odd\.yaml: not YAML \(.*\)$"):
+        read_experiment([str(tmp_path / "odd.yaml")])
+
+
+def test_a_prototype_that_is_no_name_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(
+        "extends: config/demo.yaml\nexperiment: x\nvariants: {RNNsearch-50: {prototype: [1]}}\n"
+    )
+    with pytest.raises(UserError, match=r"prototype: unknown prototype \[1\]; the nearest is "):
+        read_experiment([str(tmp_path / "odd.yaml")])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
-from nmt.settings.checks import Neutral, choice
+from nmt.settings.checks import Neutral, build, choice
+from nmt.settings.experiment import SECTIONS
 from nmt.settings.extends import read_experiment
 from nmt.settings.sections import Select, Shard
-from nmt.settings.variant import PARTS, Architecture, Optimization, RunTime, Variant, learned
+from nmt.settings.variant import PARTS, SETTINGS, Architecture, Optimization, RunTime, Variant, learned
 from nmt.system.files import UserError
 
 
@@ -25,10 +28,38 @@ def test_settings_survive_json() -> None:
         assert "\n" not in one.to_json()
 
 
+ODD = [None, True, -1, 0, 0.5, 10**30, 10**400, math.nan, math.inf, "", "x", "\ud800", [], [[]], {}, {"a": []}, {1: 2}]
+
+
+def assert_one_line_or_accepted(build: Callable[[Any], object], value: Any) -> None:
+    said = ""
+    try:
+        build(value)
+    except UserError as error:
+        said = str(error)
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_odd_values_of_any_setting_are_at_most_one_line(odd: object) -> None:
+    for key in SETTINGS:
+        assert_one_line_or_accepted(lambda value: Variant.build(value, "here"), {"name": "a", "updates": 3, key: odd})
+    for kind in SECTIONS.values():
+        for one in fields(kind):
+            assert_one_line_or_accepted(lambda value, kind=kind: build(kind, value, "here"), {one.name: odd})
+
+
+@pytest.mark.parametrize("value", [10**15, 10**400])
+def test_a_number_of_too_many_digits_is_told_so(value: int) -> None:
+    with pytest.raises(UserError, match=rf"settings\.hidden: expected a whole .* {value}; it has too many digits"):
+        variant(hidden=value)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("{", "settings: not JSON"),
+        ("[" * 100_000, "settings: not JSON"),
         ("[]", "settings: expected a section"),
         ("{}", "settings.name is missing"),
         ('{"name": "a"}', "settings.updates is missing"),

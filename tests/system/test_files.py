@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -19,6 +20,8 @@ from nmt.system.files import (
     check_room,
     read_json,
     read_lines,
+    sha256,
+    verify,
     write_json,
     write_lines,
     write_together,
@@ -182,3 +185,22 @@ def test_json_survives_a_file(tmp_path: Path) -> None:
     (tmp_path / "value.json").write_text("{")
     with pytest.raises(UserError, match="not JSON"):
         read_json(tmp_path / "value.json")
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_is_not_written(tmp_path: Path, odd: float) -> None:
+    with pytest.raises(UserError, match=r"figures\.json: not written, for a number in it is not finite"):
+        write_json(tmp_path / "figures.json", {"nll": [1.0, odd]})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_compared_with_their_digests(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"abc")  # the digest is that of FIPS 180-2
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert sha256(tmp_path / "one") == digest
+    record = tmp_path / "record"
+    verify(record, {"one": digest}, "make it again")
+    with pytest.raises(UserError, match="one: damaged or exchanged, it does not agree with record; make it again"):
+        verify(record, {"one": "0" * 64}, "make it again")
+    with pytest.raises(UserError, match="two: no such file; make it again"):
+        verify(record, {"one": digest, "two": digest}, "make it again")

@@ -11,7 +11,7 @@ from nmt.system.tables import read_csv, write_csv
 
 
 def test_csv_keeps_every_word(tmp_path: Path) -> None:
-    words = ['"', ",", "null", "NA", "\u2028", "\x85", "$"]
+    words = ['"', ",", "null", "NA", "\u2028", "\x85", "$", "a\rb", "\x00", "\ufeff", "two\nlines", ""]
     path = str(tmp_path / "words.csv")
     write_csv(path, ["word", "n"], [[word, 1] for word in words])
     assert read_csv(path, ["word", "n"]) == [[word, "1"] for word in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from dataclasses import asdict, dataclass, replace
@@ -214,6 +215,24 @@ def test_a_checkpoint_of_another_version_is_kept(tmp_path: Path, monkeypatch: py
     with pytest.raises(UserError, match="another version"):
         read_checkpoint(tmp_path, SETTINGS)
     assert (tmp_path / "latest.pt").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no checkpoint", b"\x80\x02c__main__\nmissing\n.", b"PK\x03\x04", b"]q\x00."]
+)
+def test_what_torch_cannot_read_is_one_line_and_kept(tmp_path: Path, content: bytes) -> None:
+    """Whole by its digest, yet not as this version writes it."""
+    (tmp_path / "latest.pt").write_bytes(hashlib.sha256(content).digest() + content)
+    with pytest.raises(UserError, match=r"latest\.pt: written by another version; .* delete"):
+        read_checkpoint(tmp_path, SETTINGS)
+    assert (tmp_path / "latest.pt").exists()
+
+
+@pytest.mark.parametrize("name", ["latest.pt", "previous.pt"])
+def test_a_folder_in_its_place_is_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(UserError, match=f"{name}: a folder where a checkpoint belongs; remove it"):
+        read_checkpoint(tmp_path, SETTINGS)
 
 
 def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import torch
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
-from nmt.training import likelihood
+from nmt.training import likelihood, nll
 from nmt.training.batches import Batches
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
 
@@ -111,15 +111,42 @@ def test_only_the_pairs_that_a_training_takes_are_scored(folder: Path) -> None:
     assert (figures["short_pairs"], figures["sentences"]) == (4, 2)
 
 
+def test_long_pairs_are_cut(
+    folder: Path, model: Network, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that are scored; which are short enough is decided before."""
+    monkeypatch.setattr(nll, "LONGEST", 3)
+    (folder / "source.txt").write_text("s2 s3 s4 s5\ns6\ns7 s8\n")
+    (folder / "target.txt").write_text("t2\n" + "t3 " * 9 + "\nt4\n")
+    assert step(folder, "--maximum-length", "8") == 0
+    figures = json.loads((folder / "nll.json").read_text())
+    expected = [by_hand(model, [2, 3, 4], [2]), by_hand(model, [7, 8], [4])]
+    assert figures["per_sentence"] == pytest.approx(expected, rel=1e-5)
+    assert (figures["pairs"], figures["short_pairs"], figures["words"]) == (3, 2, 4)
+    said = f"nmt: warning: {folder}/source.txt: only the first 3 words a side are used, in 1 of the pairs\n"
+    assert capsys.readouterr().err == said
+
+
 def test_no_pair_that_is_short_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert step(folder, "--maximum-length", "1") == 1
     error = f"nmt nll: {folder}/source.txt: no pair has at most 1 words a side; raise --maximum-length\n"
     assert capsys.readouterr().err == error
 
 
-def test_a_sample_without_a_seed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert step(folder, "--sample", "3") == 1
-    assert capsys.readouterr().err == "nmt nll: --seed: missing; a sample needs one\n"
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--sample", "3"], "--seed: missing; a sample needs one"),
+        (["--sample", "0", "--seed", "1"], "--sample 0: must be 1 or more"),
+        (["--sample", "-1", "--seed", "1"], "--sample -1: must not be negative"),
+        (["--sample", "3", "--seed", "1" * 30], f"--seed {'1' * 30}: must be below 1000000000000000"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert step(folder, *options) == 1
+    assert capsys.readouterr().err == f"nmt nll: {said}\n"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from nmt.settings.variant import Variant
 from nmt.system.files import UserError
 from nmt.training import loop, train
 from nmt.training.batches import Batch, pad
-from nmt.training.parallel import Processes
+from nmt.training.parallel import Processes, joined
 from tests.training.toy import arguments, records
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +53,16 @@ def assert_close(output: Path, expected: Path) -> None:
         np.testing.assert_allclose(ours[name], weight, rtol=1e-4, atol=1e-5, err_msg=name)
     for one, other in zip(records(output), records(expected), strict=True):
         assert one == pytest.approx(other, rel=1e-4)
+
+
+@pytest.mark.parametrize("stray", [{"RANK": "0"}, {"RANK": "0", "WORLD_SIZE": "2"}, {"RANK": "x", "WORLD_SIZE": "y"}])
+def test_what_a_cluster_leaves_in_the_environment_is_not_torchrun(
+    monkeypatch: pytest.MonkeyPatch, stray: dict[str, str]
+) -> None:
+    for name, value in stray.items():
+        monkeypatch.setenv(name, value)
+    with joined(torch.device("cpu")) as processes:
+        assert processes == Processes()
 
 
 class KilledError(Exception):

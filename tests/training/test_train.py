@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 from nmt.__main__ import main
+from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
@@ -22,6 +24,7 @@ from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.loop import Training
 from nmt.training.optimizer import make_optimizer
 from tests.conftest import SmallDisk
+from tests.model.models import save_trained, tiny_model
 from tests.training.toy import arguments, records, tiny_variant, weights
 
 
@@ -236,14 +239,17 @@ def test_other_texts_and_another_initial_model_refuse_to_resume(
         die_at(patch, 45)
         with pytest.raises(KilledError):
             main(command)
-    kept = {path: path.read_bytes() for path in (toy / "development.target", first / "model" / "model.safetensors")}
+    development, kept = toy / "development.target", tmp_path / "kept"
+    words = development.read_bytes()
+    shutil.copytree(first / "model", kept)
     assert main(arguments(toy, first, seed=2)) == 0
-    (toy / "development.target").write_bytes(kept[toy / "development.target"].replace(b"t1", b"t2"))
-    for path, name in zip(kept, ("development", "initial"), strict=True):
-        assert main(command) == 1
-        said = capsys.readouterr().err
-        assert f"{name} was " in said
-        path.write_bytes(kept[path])
+    development.write_bytes(words.replace(b"t1", b"t2"))
+    assert main(command) == 1
+    assert "development was " in capsys.readouterr().err
+    development.write_bytes(words)
+    assert main(command) == 1
+    assert "initial was " in capsys.readouterr().err
+    shutil.copytree(kept, first / "model", dirs_exist_ok=True)
     assert main(command) == 0
 
 
@@ -285,6 +291,74 @@ def test_costs_that_are_not_finite_are_skipped_and_counted(
     assert weights(whole) == weights(broken)
     assert records(whole) == records(broken)
     assert json.loads((broken / "model" / "summary.json").read_text())["updates_skipped"] == len(spoilt)
+
+
+@pytest.mark.parametrize("patience", [0, 2])
+@pytest.mark.parametrize("nll", [math.inf, math.nan])
+def test_a_model_without_a_finite_development_nll_is_an_error(
+    toy: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    patience: int,
+    nll: float,
+) -> None:
+    monkeypatch.setattr(loop, "sentence_nll", lambda model, sources, *_: [nll, *[1.0] * (len(sources) - 1)])
+    assert main(arguments(toy, tmp_path, patience=patience)) == 1
+    last = capsys.readouterr().err.strip().split("\n")[-1]
+    assert last == (
+        f"nmt train: tiny: the development NLL after update {20 if patience else 30} is not finite; remove "
+        f"{tmp_path}/checkpoints and train again with a lower learning_rate or initialization_scale"
+    )
+    assert not (tmp_path / "model").exists()
+    figures = [json.loads(line) for line in (tmp_path / "checkpoints" / "metrics.jsonl").read_text().split("\n")[:-1]]
+    assert {figure["development_nll"] for figure in figures if "development_nll" in figure} == {None}
+
+
+def test_a_best_model_from_before_the_divergence_is_kept(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlls = iter([5.0, math.nan, math.nan])
+    monkeypatch.setattr(loop, "sentence_nll", lambda model, sources, *_: [next(nlls)] * len(sources))
+    assert main(arguments(toy, tmp_path, patience=2)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert (summary["development_nll"], summary["updates_best"], summary["updates"]) == (5.0, 10, 30)
+
+
+@pytest.mark.parametrize("change", ["swapped", "permuted", "smaller", "larger"])
+def test_other_shortlists_than_those_of_the_text_are_refused(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str
+) -> None:
+    sides = [Shortlist.read(toy / f"shortlist.{side}").symbols for side in ("source", "target")]
+    source, target = {
+        "swapped": sides[::-1],
+        "permuted": [sides[0], (*sides[1][:2], *sides[1][:1:-1])],
+        "smaller": [sides[0], sides[1][:-1]],
+        "larger": [sides[0], (*sides[1], "more")],
+    }[change]
+    paths = [tmp_path / name for name in ("source", "target")]
+    for path, symbols in zip(paths, (source, target), strict=True):
+        Shortlist(symbols, (1,) * len(symbols)).write(path)
+    assert main([*arguments(toy, tmp_path), "--shortlists", *map(str, paths)]) == 1
+    wrong = "source" if change == "swapped" else "target"
+    assert capsys.readouterr().err == (
+        f"nmt train: {tmp_path / wrong}: not the shortlist of the {wrong} side of {toy}/binarized; name its own\n"
+    )
+
+
+def test_a_model_of_other_shortlists_is_not_continued(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor one that is damaged."""
+    words = [*arguments(toy, tmp_path, continues="tiny"), "--initial", str(tmp_path / "first")]
+    save_trained(tmp_path / "first", tiny_model(dtype=torch.float32))
+    assert main(words) == 1
+    assert capsys.readouterr().err == (
+        f"nmt train: --shortlists: not those of the model {tmp_path}/first; name its own\n"
+    )
+    (tmp_path / "first" / "model.safetensors").write_bytes(b"")
+    assert main(words) == 1
+    assert "model.safetensors: damaged or exchanged" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("every", [0, 10])

@@ -138,9 +138,9 @@ def no_unk(system, of):
 
 
 def initial_model(wildcards):
-    """The model that a variant continues, and its summary, if any."""
+    """The files of the model that a variant continues, if any."""
     before = EXPERIMENT.variants[wildcards.variant].continues
-    return [f"<data>/models/{before}/{name}" for name in ("model.safetensors", "summary.json")] if before else []
+    return expand(MODEL, variant=before) if before else []
 
 
 def train_priority(wildcards):

@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.corpora.pairs import read_pairs
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.system.files import UserError, atomic, write_lines
-from nmt.system.options import Output
+from nmt.system.options import Output, add_threads_argument
 
 HEURISTIC = "grow-diag-final-and"
 
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt moses_align`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--threads", type=int, required=True)
+    add_threads_argument(parser, "threads of the program", required=True)
     parser.add_argument("--output", type=Output, required=True, help="the links of each pair on a line")
 
 

@@ -10,7 +10,7 @@ from nmt.phrase_based.moses.installation import Moses, add_moses_arguments, call
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines
-from nmt.system.options import Output
+from nmt.system.options import Output, add_threads_argument
 
 
 def search_flags(settings: PhraseBased, threads: int) -> list[str]:
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
     parser.add_argument("--configuration", type=Path, required=True, help="moses.ini from the step moses_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
-    parser.add_argument("--threads", type=int, required=True)
+    add_threads_argument(parser, "threads of the program", required=True)
     parser.add_argument("--output", type=Output, required=True, help="a translation for each line")
 
 

@@ -18,7 +18,7 @@ from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, atomic, check_replaceable, warn, write_json, write_lines
-from nmt.system.options import Output, OutputFolder
+from nmt.system.options import Output, OutputFolder, add_threads_argument
 
 SOURCE, REFERENCE, MERT = "source", "reference", "mert"  # in the folder of the tuning
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="development set"
     )
     parser.add_argument("--seed", type=int, required=True, help="of the random sample")
-    parser.add_argument("--threads", type=int, required=True)
+    add_threads_argument(parser, "threads of the program", required=True)
     parser.add_argument("--work", type=OutputFolder, required=True, help="folder for the files of the tuning")
     parser.add_argument("--configuration", type=Output, required=True, help="the tuned moses.ini to write")
     parser.add_argument("--output", type=Output, required=True, help="JSON: BLEU before and after")

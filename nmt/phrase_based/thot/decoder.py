@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -21,9 +23,10 @@ import thot.alignment
 import thot.translation
 
 from nmt.corpora.pairs import split_words
-from nmt.phrase_based.thot import thot_language_model, thot_word_align
+from nmt.phrase_based.thot.models import model_files
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines
+from nmt.system.options import add_threads_argument
 
 WEIGHTS = (
     *("words", "language_model", "target_phrase_lengths", "jumps", "source_phrase_lengths"),
@@ -58,7 +61,7 @@ def add_decoder_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrase-table", type=Path, required=True, help="from the step thot_phrase_table")
     parser.add_argument("--language-model", type=Path, required=True, help="folder of the step thot_language_model")
     PhraseBased.add_argument(parser)
-    parser.add_argument("--threads", type=int, required=True, help="decoding processes")
+    add_threads_argument(parser, "decoding processes", required=True)
 
 
 @contextmanager
@@ -68,18 +71,10 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
     with tempfile.TemporaryDirectory(prefix="phrase_based.") as name:
         folder = Path(name)
         for side, option in SIDES.items():
-            files = sorted(getattr(arguments, option).glob(f"{thot_word_align.MODEL}.*"))
-            if not files:
-                raise UserError(
-                    f"{getattr(arguments, option)}: no word alignment is there; run the step thot_word_align"
-                )
-            for file in files:
+            for file in model_files(getattr(arguments, option), "thot_word_align"):
                 (folder / f"tm_{side}{file.suffix}").symlink_to(file.resolve())
-        for ending in ("", ".weights", ".wp"):
-            file = arguments.language_model / f"{thot_language_model.MODEL}{ending}"
-            if not file.exists():
-                raise UserError(f"{file}: no such file; run the step thot_language_model")
-            (folder / f"lm{ending}").symlink_to(file.resolve())
+        for file in model_files(arguments.language_model, "thot_language_model"):
+            (folder / f"lm{file.suffix}").symlink_to(file.resolve())
         for ending, content in SMALL_FILES.items():
             (folder / f"tm.{ending}").write_text(content)
         phrases = {
@@ -88,15 +83,26 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
             for first in range(len(words))
             for length in range(1, settings.phrase_length + 1)
         }
-        empty = True
+        lines = 0
         with open(folder / "tm.ttable", "w", encoding="utf-8", newline="\n") as table:
             for line in read_lines(arguments.phrase_table):
-                empty = False
-                if line.split(SEPARATOR)[1] in phrases:
+                lines += 1
+                source = _source(line)
+                if source is None:
+                    raise UserError(f"{arguments.phrase_table}: line {lines} is no phrase pair; run thot_phrase_table")
+                if source in phrases:
                     table.write(f"{line}\n")
-        if empty:
+        if not lines:
             raise UserError(f"{arguments.phrase_table}: an empty phrase table; run the step thot_phrase_table")
         yield folder
+
+
+def _source(line: str) -> str | None:
+    """The source phrase of a line of the phrase table; None if the line is not two phrases and two counts."""
+    match line.split(SEPARATOR):
+        case [_, source, counts] if re.fullmatch("[0-9]+ [0-9]+", counts):
+            return source
+    return None
 
 
 class Worker:
@@ -124,13 +130,8 @@ class Worker:
         return [Hypothesis(tuple(one.target), tuple(one.score_components[: len(WEIGHTS)])) for one in found]
 
 
-_worker: Worker | None = None
-
-
-def _start(folder: Path, settings: PhraseBased) -> None:
-    global _worker
+def _start() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
-    _worker = Worker(folder, settings)
 
 
 def _end_with_parent() -> None:
@@ -141,9 +142,14 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _decode(task: tuple[str, Sequence[float], int]) -> list[Hypothesis]:
-    assert _worker is not None
-    return _worker.decode(*task)
+@cache
+def _worker(folder: Path, settings: PhraseBased) -> Worker:
+    """The decoder of this process, made for its first sentence: what is raised before it would not be told."""
+    return Worker(folder, settings)
+
+
+def _decode(folder: Path, settings: PhraseBased, task: tuple[str, Sequence[float], int]) -> list[Hypothesis]:
+    return _worker(folder, settings).decode(*task)
 
 
 class Decoders:
@@ -151,7 +157,8 @@ class Decoders:
 
     def __init__(self, folder: Path, settings: PhraseBased, processes: int) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # in each process
-        self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (folder, settings))
+        self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start)
+        self._decode = partial(_decode, folder, settings)
 
     def __enter__(self) -> Decoders:
         return self
@@ -165,10 +172,11 @@ class Decoders:
         """Yield the translations of each sentence in order. Raises UserError if a process dies."""
         tasks = [(" ".join(words), tuple(weights), best) for words in sentences]
         try:
-            yield from self._executor.map(_decode, tasks, chunksize=SENTENCES_PER_TASK)
+            yield from self._executor.map(self._decode, tasks, chunksize=SENTENCES_PER_TASK)
         except BrokenProcessPool:
             raise UserError(
-                "--threads: a decoding process died, perhaps for lack of memory; give fewer, or a smaller phrase table"
+                "--threads: a decoding process died, perhaps for lack of memory or of a damaged model; give fewer, or "
+                "train the phrase-based system again"
             ) from None
 
 

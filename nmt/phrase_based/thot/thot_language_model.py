@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from nmt.corpora.pairs import split_words
 from nmt.phrase_based.monolingual import add_text_arguments, text_lines
+from nmt.phrase_based.thot.models import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import OutputFolder
 
-MODEL = "model"
 BEGIN, END, UNKNOWN = range(3)
 SYMBOLS = ["<s>", "</s>", "<unk>"]
 BUCKETS, BUCKET_SIZE = 3, 10  # each order has a weight for every bucket of counts of the history
@@ -80,3 +80,4 @@ def run(arguments: argparse.Namespace) -> None:
     weights = " ".join(["0.5"] * (BUCKETS * order))
     write_lines(arguments.output / f"{MODEL}.weights", [f"{order} {BUCKETS} {BUCKET_SIZE} {weights}"])
     write_lines(arguments.output / f"{MODEL}.wp", [])
+    write_digests(arguments.output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from nmt.phrase_based.text import without_gaps
 from nmt.phrase_based.thot.decoder import (
@@ -13,6 +14,7 @@ from nmt.phrase_based.thot.decoder import (
     assembled,
     read_sentences,
 )
+from nmt.settings.checks import each, finite
 from nmt.system.files import UserError, read_json, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -27,12 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_weights(path: Path) -> list[float]:
-    """The weights in the order of WEIGHTS. Raises UserError if one is missing."""
+    """The weights in the order of WEIGHTS. Raises UserError if one is missing or no number."""
     weights = read_json(path)
-    named = weights.get("weights") if isinstance(weights, dict) else None
-    if not isinstance(named, dict) or set(named) != set(WEIGHTS):
+    named: Any = weights.get("weights") if isinstance(weights, dict) else None
+    if not each(WEIGHTS, finite()).accepts(named):
         raise UserError(f"{path}: not the weights {', '.join(WEIGHTS)}; run the step thot_tune")
-    return [float(named[name]) for name in WEIGHTS]
+    return [named[name] for name in WEIGHTS]
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
 """Align the words of the training pairs in one direction with Thot's fast_align (Dyer et al., 2013).
 
 Every target word is linked to at most one source word; with --inverse, every source word to at most one target word.
-The output folder holds the links (`links.txt`, sorted by the first word) and the trained model, from which the decoder
-reads word translation probabilities.
+The output folder holds the links (`links.txt`, sorted by the first word) and the trained model with its digests, from
+which the decoder reads word translation probabilities.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, write_links
 from nmt.phrase_based.text import Pair, drawn_pairs
+from nmt.phrase_based.thot.models import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
-MODEL = "model"  # the prefix of the files of the trained model
 PAIRS_PER_PIECE = 1000
 
 
@@ -74,4 +74,5 @@ def run(arguments: argparse.Namespace) -> None:
         for file in sorted(Path(folder).iterdir()):
             with atomic(arguments.output / file.name) as partial:
                 shutil.copyfile(file, partial)
+    write_digests(arguments.output)
     write_links(arguments.output / "links.txt", alignments)

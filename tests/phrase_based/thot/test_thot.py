@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from thot.common import NGramLanguageModel
@@ -24,7 +28,12 @@ from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
 from tests.phrase_based.conftest import PAIRS, SEED, System, settings, step
 
-EQUAL = {"weights": dict.fromkeys(WEIGHTS, 1.0)}
+PHRASE = "A ||| a ||| 1 1\n"
+
+
+def all_weights(value: object) -> str:
+    """The file of the weights, with the same one everywhere."""
+    return json.dumps({"weights": dict.fromkeys(WEIGHTS, value)})
 
 
 def lines(path: Path) -> list[str]:
@@ -34,7 +43,7 @@ def lines(path: Path) -> list[str]:
 @pytest.fixture
 def weights(tmp_path: Path) -> Path:
     path = tmp_path / "weights.json"
-    path.write_text(json.dumps(EQUAL))
+    path.write_text(all_weights(1.0))
     return path
 
 
@@ -128,7 +137,7 @@ def test_equal_weights_are_kept_if_tuned_weights_are_worse(
     assert main([*map(str, words), "--output", str(tmp_path / "tuning.json")]) == 0
     said = json.loads((tmp_path / "tuning.json").read_text())
     assert said["kept"] == 0
-    assert said["weights"] == EQUAL["weights"]
+    assert said["weights"] == dict.fromkeys(WEIGHTS, 1.0)
     assert [line for line in capsys.readouterr().err.split("\n") if "equal weights are kept" in line]
 
 
@@ -148,7 +157,17 @@ def test_a_line_with_an_empty_translation_is_copied_with_a_warning(
     ("break_it", "message"),
     [
         (lambda path: (path / "phrases.txt").write_text(""), "phrases.txt: an empty phrase table"),
+        (lambda path: (path / "phrases.txt").write_text(f"{PHRASE}A ||| a\n"), "phrases.txt: line 2 is no phrase pair"),
+        (lambda path: (path / "phrases.txt").write_text("A ||| a ||| 1 x\n"), "phrases.txt: line 1 is no phrase pair"),
+        (lambda path: (path / "phrases.txt").write_bytes(bytes(range(256))), "phrases.txt: line 1 is"),
         (lambda path: (path / "weights.json").write_text("{}"), "weights.json: not the weights"),
+        *(
+            (
+                lambda path, odd=odd: (path / "weights.json").write_text(all_weights(odd)),
+                "weights.json: not the weights",
+            )
+            for odd in ("x", None, [], math.nan, math.inf, True, 10**400)
+        ),
         (lambda path: (path / "weights.json").unlink(), "weights.json: no such file"),
         (lambda path: (path / "source").unlink(), "source: no such file"),
     ],
@@ -162,7 +181,7 @@ def test_bad_input(
     message: str,
 ) -> None:
     (tmp_path / "source").write_text("a\n")
-    (tmp_path / "phrases.txt").write_text("A ||| a ||| 1 1\n")
+    (tmp_path / "phrases.txt").write_text(PHRASE)
     break_it(tmp_path)
     words = ["thot_translate", *system.parts, "--phrase-table", tmp_path / "phrases.txt", "--weights", weights]
     words += ["--source", tmp_path / "source", "--output", tmp_path / "output"]
@@ -192,13 +211,50 @@ def test_missing_parts_are_named(
         assert f"run the step {step_name}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["direct/model.fa_lexnd", "language_model/model", "inverse/digests.json"])
+def test_a_damaged_model_is_one_line(
+    system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Thot itself reads it without a word, or never ends."""
+    (tmp_path / "source").write_text("a\n")
+    for folder in ("direct", "inverse", "language_model"):
+        shutil.copytree(system.folder / folder, tmp_path / folder)
+    words = ["thot_translate", *system.parts, "--direct", tmp_path / "direct", "--inverse", tmp_path / "inverse"]
+    words += ["--language-model", tmp_path / "language_model", "--weights", weights]
+    words += ["--source", tmp_path / "source", "--output", tmp_path / "output"]
+    for content in (b"", np.random.default_rng(1).bytes(3000), b'{"model": 1}', (tmp_path / name).read_bytes()[:-9]):
+        (tmp_path / name).write_bytes(content)
+        assert main([*map(str, words)]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"nmt thot_translate: {tmp_path / name}: ")
+        assert error.count("\n") == 1
+    assert not (tmp_path / "output").exists()
+
+
+def test_what_a_decoding_process_refuses_is_told(tmp_path: Path) -> None:
+    """An error of the process's own, where there is one, and not that it died."""
+    with (
+        Decoders(tmp_path, PhraseBased(stack=5, distortion_limit=0), 1) as decoders,
+        pytest.raises(UserError, match="tm: Thot cannot read it; train the phrase-based system again"),
+    ):
+        list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
+
+
 def test_which_weights_may_be_negative(system: System) -> None:
     assert [WEIGHTS[index] for index in thot_tune.FREE] == ["words", "target_phrase_lengths"]
+
+
+@contextmanager
+def ending(decoders: Decoders) -> Iterator[None]:
+    """One of the processes ends by itself."""
+    decoders._executor.submit(os._exit, 1)
+    yield
 
 
 def test_a_decoding_process_that_dies_is_one_line(tmp_path: Path) -> None:
     with (
         Decoders(tmp_path, PhraseBased(stack=5, distortion_limit=0), 1) as decoders,
+        ending(decoders),
         pytest.raises(UserError, match="a decoding process died"),
     ):
         list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
