@@ -12,7 +12,7 @@ from nmt.model.attention.base import Attention
 from nmt.model.embedding import Embedding
 from nmt.model.memory import Carry, Memory, Prediction
 from nmt.model.readout import Readout
-from nmt.model.units.gated import GatedUnit
+from nmt.model.units.base import make_unit
 from nmt.settings.variant import Architecture
 
 
@@ -30,7 +30,7 @@ class Decoder(nn.Module):
         self.attention = attention
         context = 2 * n if attention.bidirectional else n
         self.embedding = Embedding(symbols, m, architecture.embedding_bias)
-        self.unit = GatedUnit(m, n, context)
+        self.unit = make_unit(architecture, context)
         self.W_s = nn.Parameter(torch.empty(self.unit.state, n))
         self.b_s = nn.Parameter(torch.empty(self.unit.state))
         self.readout = Readout(symbols, architecture, context)

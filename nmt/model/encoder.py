@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from nmt.model.embedding import Embedding
 from nmt.model.fast import loop
-from nmt.model.units.gated import GatedUnit
+from nmt.model.units.base import Unit, make_unit
 from nmt.settings.variant import Architecture
 
 
@@ -16,13 +16,12 @@ class Encoder(nn.Module):
 
     def __init__(self, symbols: int, architecture: Architecture, bidirectional: bool) -> None:
         super().__init__()
-        m, n = architecture.embedding, architecture.hidden
-        self.embedding = Embedding(symbols, m, architecture.embedding_bias)
-        self.forwards = GatedUnit(m, n)
-        self.backwards = GatedUnit(m, n) if bidirectional else None
+        self.embedding = Embedding(symbols, architecture.embedding, architecture.embedding_bias)
+        self.forwards = make_unit(architecture)
+        self.backwards = make_unit(architecture) if bidirectional else None
 
     @property
-    def units(self) -> list[GatedUnit]:
+    def units(self) -> list[Unit]:
         """The forward unit and, if there is one, the backward unit."""
         return [self.forwards] if self.backwards is None else [self.forwards, self.backwards]
 

@@ -68,6 +68,11 @@ def positive(below: float = math.inf) -> Check:
     return Check(words, lambda value: _is_number(value) and 0 < value < below)
 
 
+def not_negative() -> Check:
+    """A finite number, zero or more."""
+    return Check("a number, 0 or more", lambda value: _is_number(value) and value >= 0)
+
+
 def fraction() -> Check:
     """A number from 0 to 1."""
     return Check("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)

@@ -10,7 +10,19 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from nmt.settings.checks import Neutral, build, choice, flag, identifier, integer, optional, parse_json, positive, text
+from nmt.settings.checks import (
+    Neutral,
+    build,
+    choice,
+    flag,
+    identifier,
+    integer,
+    not_negative,
+    optional,
+    parse_json,
+    positive,
+    text,
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,7 @@ class Architecture:
     output_rank: Annotated[int | None, optional(integer(1))] = 620
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
+    unit: Annotated[str, choice("gated", "lstm"), Neutral("gated")] = "gated"
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,7 @@ class Optimization:
     maximum_length: Annotated[int, integer(1)] = 50
     initialization_scale: Annotated[float, positive()] = 0.01
     attention_scale: Annotated[float, positive()] = 0.001
+    forget_bias: Annotated[float, not_negative(), Neutral(0.0)] = 0.0
     optimizer: Annotated[str, choice("adadelta", "adam")] = "adadelta"
     learning_rate: Annotated[float, positive()] = 1.0
     rho: Annotated[float, positive(below=1)] = 0.95

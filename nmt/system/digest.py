@@ -23,6 +23,7 @@ _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 LEFT_OUT = {
     "nmt.settings.*": "Snakemake compares the settings themselves: every rule hands a step those that it uses.",
     "nmt.model.attention": "It only names the module of each attention; the rules name the one that a variant uses.",
+    "nmt.model.units": "It only names the module of each unit; the rules name the one that a variant uses.",
     "nmt.system.device": "Where a step runs, with how many threads: facts about a run, as its seconds are.",
     "nmt.system.gpu": "Which of several GPUs a process takes.",
     "nmt.system.orphans": "When the jobs of a killed run end.",

@@ -124,7 +124,8 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     if arguments.initial is None:
         source_symbols, target_symbols = map(len, shortlists)
         model = Network(variant.architecture, source_symbols, target_symbols, optimization.implementation)
-        initialize(model, optimization.seed, optimization.initialization_scale, optimization.attention_scale)
+        scales = optimization.initialization_scale, optimization.attention_scale, optimization.forget_bias
+        initialize(model, optimization.seed, *scales)
     else:
         earlier = load_trained(arguments.initial)
         if [earlier.source.symbols, earlier.target.symbols] != [one.symbols for one in shortlists]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from nmt.corpora.shortlist import Shortlist
@@ -19,7 +20,14 @@ from nmt.trained import save_model
 from nmt.training.batches import Batch, pad
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 11, 13
-KINDS = list(itertools.product(("additive", "fixed"), ("look_generate_update", "printed"), (None, 4)))
+ORDERS = ("look_generate_update", "printed")
+UNITS = {"gated": (None, 4), "lstm": (None,)}  # unit -> output ranks
+KINDS: list[dict[str, Any]] = [
+    {"attention": attention, "decoder_order": order, "output_rank": rank, "unit": unit}
+    for unit, ranks in UNITS.items()
+    for attention, order, rank in itertools.product(("additive", "fixed"), ORDERS, ranks)
+]
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
 
 
 def tiny_variant(**settings: Any) -> Variant:

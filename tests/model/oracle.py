@@ -6,7 +6,7 @@ the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def softmax(x: Vector) -> Vector:
     return exponentials / exponentials.sum()
 
 
-def gated_unit(w: Weights, name: str, x: Vector, s: Vector, context: tuple[Vector, Vector, Vector]) -> Vector:
+def gated_unit(w: Weights, name: str, x: Vector, s: Vector, context: Sequence[Vector]) -> Vector:
     """s_i of Section 3.3.1; `context` is what c_i adds to the candidate and the gates."""
     z = sigmoid(w[f"{name}.W_z"] @ x + w[f"{name}.U_z"] @ s + context[1])
     r = sigmoid(w[f"{name}.W_r"] @ x + w[f"{name}.U_r"] @ s + context[2])
@@ -32,21 +32,38 @@ def gated_unit(w: Weights, name: str, x: Vector, s: Vector, context: tuple[Vecto
     return (1 - z) * s + z * candidate
 
 
+def lstm(w: Weights, name: str, x: Vector, s: Vector, context: Sequence[Vector]) -> Vector:
+    """The next [h; c] of an LSTM without peepholes; `context` is what c_i adds to candidate, input, forget, output."""
+    h, cell = np.split(s, 2)
+    sums = [
+        w[f"{name}.W{gate}"] @ x + w[f"{name}.b{gate}"] + w[f"{name}.U{gate}"] @ h + added
+        for gate, added in zip(("", "_i", "_f", "_o"), context, strict=True)
+    ]
+    cell = sigmoid(sums[2]) * cell + sigmoid(sums[1]) * np.tanh(sums[0])
+    return np.concatenate([sigmoid(sums[3]) * np.tanh(cell), cell])
+
+
+def step(w: Weights, name: str, x: Vector, s: Vector, c: Vector | None = None) -> Vector:
+    """The next state of the unit `name`, which in the decoder sees c_i."""
+    gates, unit = (("", "_i", "_f", "_o"), lstm) if f"{name}.W_f" in w else (("", "_z", "_r"), gated_unit)
+    return unit(w, name, x, s, [np.zeros(1) if c is None else w[f"{name}.C{gate}"] @ c for gate in gates])
+
+
 def annotate(w: Weights, source: list[int]) -> tuple[list[Vector], list[Vector]]:
     """Forward states, and backward states where there is a backward RNN (A.1), of `source` that ends with EOS."""
-    nothing = (np.zeros(1),) * 3
     embedded = [w["encoder.embedding.E"][x] + w["encoder.embedding.b"] for x in source]
     n = w["encoder.forwards.U"].shape[0]
-    forwards, state = [], np.zeros(n)
+    columns = 2 * n if "encoder.forwards.W_f" in w else n
+    forwards, state = [], np.zeros(columns)
     for x in embedded:
-        state = gated_unit(w, "encoder.forwards", x, state, nothing)
-        forwards.append(state)
+        state = step(w, "encoder.forwards", x, state)
+        forwards.append(state[:n])
     if "encoder.backwards.U" not in w:
         return forwards, []
-    backwards, state = [], np.zeros(n)
+    backwards, state = [], np.zeros(columns)
     for x in reversed(embedded):
-        state = gated_unit(w, "encoder.backwards", x, state, nothing)
-        backwards.insert(0, state)
+        state = step(w, "encoder.backwards", x, state)
+        backwards.insert(0, state[:n])
     return forwards, backwards
 
 
@@ -63,22 +80,22 @@ def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tupl
         s = np.tanh(w["decoder.W_s"] @ forwards[-1] + w["decoder.b_s"])
     total, alignments = 0.0, []
     previous = np.zeros(w["decoder.embedding.E"].shape[1])
+    n = w["decoder.unit.U"].shape[0]
     for y in target:
         if backwards:
+            query = w["decoder.attention.W_a"] @ s[:n]
             energies = [
-                w["decoder.attention.v_a"] @ np.tanh(w["decoder.attention.W_a"] @ s + w["decoder.attention.U_a"] @ h)
-                for h in annotations
+                w["decoder.attention.v_a"] @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations
             ]
             alpha = softmax(np.array(energies))
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))
         else:
             c = forwards[-1]
-        from_context = (w["decoder.unit.C"] @ c, w["decoder.unit.C_z"] @ c, w["decoder.unit.C_r"] @ c)
         if printed:
-            s = gated_unit(w, "decoder.unit", previous, s, from_context)
+            s = step(w, "decoder.unit", previous, s, c)
         t = (
-            w["decoder.readout.U_o"] @ s
+            w["decoder.readout.U_o"] @ s[:n]
             + w["decoder.readout.b_t"]
             + w["decoder.readout.V_o"] @ previous
             + w["decoder.readout.C_o"] @ c
@@ -89,5 +106,5 @@ def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tupl
         total -= np.log(softmax(w["decoder.readout.W_o"] @ maxout + w["decoder.readout.b_o"])[y])
         previous = w["decoder.embedding.E"][y] + w["decoder.embedding.b"]
         if not printed:
-            s = gated_unit(w, "decoder.unit", previous, s, from_context)
+            s = step(w, "decoder.unit", previous, s, c)
     return float(total), alignments

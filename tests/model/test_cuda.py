@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
-from tests.model.models import KINDS, ragged_batch, tiny_model
+from tests.model.models import kinds, ragged_batch, tiny_model
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
-@pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
+@kinds
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_cuda_computes_what_the_cpu_does(attention: str, order: str, rank: int | None, dtype: torch.dtype) -> None:
-    settings = {"attention": attention, "decoder_order": order, "output_rank": rank}
-    exact, model = tiny_model(**settings), tiny_model(dtype=dtype, **settings).cuda()
+def test_cuda_computes_what_the_cpu_does(kind: dict[str, Any], dtype: torch.dtype) -> None:
+    exact, model = tiny_model(**kind), tiny_model(dtype=dtype, **kind).cuda()
     expected, cost = exact.summed_nll(*ragged_batch()), model.summed_nll(*ragged_batch().to(torch.device("cuda")))
     expected.backward()
     cost.backward()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,10 +14,9 @@ from nmt.model.network import Network
 from nmt.settings.variant import Architecture
 from nmt.training.batches import Batch, pad
 from tests.model import oracle
-from tests.model.models import KINDS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model, tiny_variant
+from tests.model.models import TARGET_SYMBOLS, kinds, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
 attentions = pytest.mark.parametrize("attention", ["additive", "fixed"])
-kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
 def readable(model: Network) -> Network:
@@ -29,12 +30,12 @@ def as_numpy(model: Network) -> dict[str, np.ndarray]:
 
 
 @kinds
-def test_both_implementations_are_the_equations(attention: str, order: str, rank: int | None) -> None:
-    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank)
+def test_both_implementations_are_the_equations(kind: dict[str, Any]) -> None:
+    model = tiny_model(**kind)
     sources, targets = ragged_pairs()
     weights = as_numpy(model)
     expected = [
-        oracle.nll(weights, [*source, 0], [*target, 0], order == "printed")[0]
+        oracle.nll(weights, [*source, 0], [*target, 0], kind["decoder_order"] == "printed")[0]
         for source, target in zip(sources, targets, strict=True)
     ]
     for one in (model, readable(model)):
@@ -43,16 +44,16 @@ def test_both_implementations_are_the_equations(attention: str, order: str, rank
 
 
 @kinds
-def test_gradients_are_those_of_the_equations(attention: str, order: str, rank: int | None) -> None:
+def test_gradients_are_those_of_the_equations(kind: dict[str, Any]) -> None:
     """Every weight's gradient, along a random direction, against central differences of the NumPy loops."""
-    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank)
+    model = tiny_model(**kind)
     sources, targets = ragged_pairs()
     weights = as_numpy(model)
     random = np.random.default_rng(0)
 
     def total(changed: dict[str, np.ndarray]) -> float:
         pairs = zip(sources, targets, strict=True)
-        return sum(oracle.nll(changed, [*x, 0], [*y, 0], order == "printed")[0] for x, y in pairs)
+        return sum(oracle.nll(changed, [*x, 0], [*y, 0], kind["decoder_order"] == "printed")[0] for x, y in pairs)
 
     for one in (model, readable(model)):
         one.summed_nll(*ragged_batch()).backward()
@@ -67,10 +68,10 @@ def test_gradients_are_those_of_the_equations(attention: str, order: str, rank: 
 
 
 @kinds
-def test_implementations_agree_to_rounding(attention: str, order: str, rank: int | None) -> None:
+def test_implementations_agree_to_rounding(kind: dict[str, Any]) -> None:
     shortest = Batch(*pad([[], []]), *pad([[], []]))  # the end of sentence alone
     for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 1e-5)):
-        fast = tiny_model(attention=attention, decoder_order=order, output_rank=rank, dtype=dtype)
+        fast = tiny_model(dtype=dtype, **kind)
         slow = readable(fast)
         for batch in (ragged_batch(), shortest):
             costs = [model.summed_nll(*batch) for model in (fast, slow)]
@@ -84,8 +85,8 @@ def test_implementations_agree_to_rounding(attention: str, order: str, rank: int
 
 
 @kinds
-def test_search_steps_give_the_training_probability(attention: str, order: str, rank: int | None) -> None:
-    model = tiny_model(attention=attention, decoder_order=order, output_rank=rank).eval()
+def test_search_steps_give_the_training_probability(kind: dict[str, Any]) -> None:
+    model = tiny_model(**kind).eval()
     batch = ragged_batch()
     with torch.no_grad():
         memory = model.encode(batch.source, batch.source_mask)

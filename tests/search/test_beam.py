@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +19,8 @@ from nmt.model.network import Network
 from nmt.search import beam
 from nmt.search.beam import BeamSettings, Hypothesis, search
 from nmt.training.batches import pad
-from tests.model.models import KINDS, SOURCE_SYMBOLS, tiny_model
+from tests.model.models import SOURCE_SYMBOLS, kinds, tiny_model
 from tests.search.reference import Found, reference_fallback, reference_search
-
-kinds = pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
 
 
 def sources(count: int, seed: int = 0) -> list[list[int]]:
@@ -65,11 +64,9 @@ def assert_same(found: Sequence[Hypothesis], expected: Sequence[Found]) -> None:
 @kinds
 @pytest.mark.parametrize("width", [1, 3, 12])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_all_sentences_at_once_as_one_by_one(
-    attention: str, order: str, rank: int | None, width: int, normalize: bool
-) -> None:
+def test_all_sentences_at_once_as_one_by_one(kind: dict[str, Any], width: int, normalize: bool) -> None:
     """Every hypothesis with its alignment, of a batch of sentences of 1 to 8 words."""
-    model = ending(tiny_model(attention=attention, decoder_order=order, output_rank=rank))
+    model = ending(tiny_model(**kind))
     finished = 0
     for forbid_unk in (False, True):
         settings = BeamSettings(

@@ -89,7 +89,14 @@ def test_learned_leaves_out_what_does_not_matter() -> None:
 
 def test_every_setting_that_is_learned_counts() -> None:
     changes = {"attention": "fixed", "decoder_order": "printed", "embedding_bias": False, "optimizer": "adam"}
-    changes |= {"loss": "mean", "precision": "bf16", "implementation": "readable", "rho": 0.5, "output_rank": None}
+    changes |= {
+        "unit": "lstm",
+        "loss": "mean",
+        "precision": "bf16",
+        "implementation": "readable",
+        "rho": 0.5,
+        "output_rank": None,
+    }
     for kind in (Architecture, Optimization):
         for one in fields(kind):
             assert variant(**{one.name: changes.get(one.name, 7)}).learned() != variant().learned(), one.name

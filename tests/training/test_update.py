@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,16 +11,16 @@ from nmt.model.embedding import Embedding
 from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes
 from nmt.training.update import GraphedUpdate, Update
-from tests.model.models import KINDS, ragged_batch, ragged_pairs, tiny_model
+from tests.model.models import kinds, ragged_batch, ragged_pairs, tiny_model
 from tests.training.toy import tiny_variant
 
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize(("attention", "order", "rank"), KINDS)
-def test_an_update_waits_for_nothing_on_a_gpu(attention: str, order: str, rank: int | None) -> None:
+@kinds
+def test_an_update_waits_for_nothing_on_a_gpu(kind: dict[str, Any]) -> None:
     """Tensors on the meta device have no values: asking for one, or for a size that depends on one, is an error."""
-    model = tiny_model(dtype=torch.float32, attention=attention, decoder_order=order, output_rank=rank).to("meta")
+    model = tiny_model(dtype=torch.float32, **kind).to("meta")
     batch = Batch(*(part.to("meta") for part in ragged_batch()))
     with pytest.raises(RuntimeError):
         batch.target[batch.target_mask]

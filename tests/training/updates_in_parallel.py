@@ -14,9 +14,8 @@ from tests.training.toy import tiny_variant
 CPU = torch.device("cpu")
 
 with joined(CPU) as processes:
-    for (attention, order, rank), optimizer in itertools.product(KINDS, ("adadelta", "adam")):
-        settings = {"attention": attention, "decoder_order": order, "output_rank": rank}
-        whole, shared = (tiny_model(**settings) for _ in range(2))
+    for kind, optimizer in itertools.product(KINDS, ("adadelta", "adam")):
+        whole, shared = (tiny_model(**kind) for _ in range(2))
         optimization = tiny_variant(optimizer=optimizer).optimization
         alone, together = Update(whole, optimization, CPU), Update(shared, optimization, CPU, processes)
         for number in range(3):

@@ -13,6 +13,7 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.corpora.registry import read_registry
 from nmt.model.attention import MODULES as ATTENTIONS
+from nmt.model.units import MODULES as UNITS
 from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.settings.extends import resolve
@@ -78,12 +79,13 @@ def code(step):
 
 
 def model_code(step):
-    """As `code`, for a step that runs a model: of all attentions only the variant's own counts."""
+    """As `code`, for a step that runs a model: of all attentions and units only the variant's own count."""
 
     def of_variant(wildcards):
-        chosen = EXPERIMENT.variants[wildcards.variant].architecture.attention
-        others = [module for name, (module, _) in ATTENTIONS.items() if name != chosen]
-        return digest([commands.module(step), ATTENTIONS[chosen][0]], others)
+        chosen = EXPERIMENT.variants[wildcards.variant].architecture
+        own = {ATTENTIONS[chosen.attention][0], UNITS[chosen.unit][0]}
+        others = {module for module, _ in (*ATTENTIONS.values(), *UNITS.values())} - own
+        return digest([commands.module(step), *own], others)
 
     return of_variant
 

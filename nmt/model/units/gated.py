@@ -8,18 +8,19 @@ from torch.nn import functional
 
 from nmt.model.fast.gated import FastGated
 from nmt.model.fast.loop import Recurrence
+from nmt.model.units.base import Unit
 
 
-class GatedUnit(nn.Module):
-    """n gated hidden units over m-dimensional inputs and, in the decoder, over contexts of `context` dimensions.
+class GatedUnit(Unit):
+    """Gated hidden units, whose state is s_i alone.
 
     Only the candidate has a bias, as in the original code. All that the input and the context add to the three
     pre-activations arrives as one sum of `inputs` = 3n columns, in the order candidate, update, reset.
     """
 
     def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:
-        super().__init__()
-        self.hidden = hidden
+        super().__init__(embedding, hidden)
+        self.inputs, self.state = 3 * hidden, hidden
         if context is not None:
             self.C = nn.Parameter(torch.empty(hidden, context))
             self.C_z = nn.Parameter(torch.empty(hidden, context))
@@ -33,23 +34,14 @@ class GatedUnit(nn.Module):
         self.U_r = nn.Parameter(torch.empty(hidden, hidden))
 
     @property
-    def inputs(self) -> int:
-        """Columns of what the input and the context add to the pre-activations."""
-        return 3 * self.hidden
-
-    @property
-    def state(self) -> int:
-        """Columns of the state: s_i alone."""
-        return self.hidden
-
-    @property
     def context_matrices(self) -> list[nn.Parameter]:
         """C, C_z and C_r of the decoder's unit, in the order of the inputs."""
         return [self.C, self.C_z, self.C_r]
 
-    def output(self, state: Tensor) -> Tensor:
-        """The part of the state (..., state) that attention, readout and annotations see, (..., n): all of it."""
-        return state
+    @property
+    def recurrent_matrices(self) -> list[nn.Parameter]:
+        """U, U_z and U_r."""
+        return [self.U, self.U_z, self.U_r]
 
     def project(self, embedded: Tensor) -> Tensor:
         """[W x + b; W_z x; W_r x] of x = `embedded` (..., m): (..., 3n). It depends on no state."""

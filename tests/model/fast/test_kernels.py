@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from nmt.model.fast import kernels
-from nmt.model.fast.kernels import additive, gated
+from nmt.model.fast.kernels import additive, gated, lstm
+from nmt.model.fast.steps import lstm as lstm_steps
 from tests.model.models import ragged_batch, tiny_model
 
 triton = pytest.importorskip("triton")
@@ -204,10 +206,58 @@ def check_the_gated_unit(
     assert_close(copy, following.detach(), tolerance)
 
 
+@types
+@pytest.mark.parametrize("n", [1, 150])
+@pytest.mark.parametrize("directions", [(), (2,)])
+@pytest.mark.parametrize("masked", [False, True])
+def check_the_lstm(
+    masked: bool, directions: tuple[int, ...], n: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
+) -> None:
+    """One step forwards and backwards, on slices as long as the loops' (step 1 of 3), the product being random."""
+    B = 3
+
+    def slices(width: int, dtype: torch.dtype = dtype) -> Tensor:
+        return random(*directions, 3, B, width, dtype=dtype)
+
+    state, inputs, arriving, gradient = (slices(width)[..., 1, :, :] for width in (2 * n, 4 * n, 2 * n, 2 * n))
+    product, grad_product = (random(*directions, B, width, dtype=low_precision) for width in (4 * n, n))
+    kept = (slices(1) > 0).to(dtype)[..., 1, :, :] if masked else None
+    filled = [slices(4 * n), slices(n), slices(2 * n), slices(n, low_precision), slices(4 * n, low_precision)]
+    others = [tensor[..., ::2, :, :].clone() for tensor in filled]
+    gates, squashed, new, copy, out = (tensor[..., 1, :, :] for tensor in filled)
+    lstm.cell(state, inputs, product, kept, gates, squashed, new, copy)
+    none = torch.zeros_like(state[..., :1])
+    through = lstm.cell_backward(state, gradient, gates, squashed, none if kept is None else kept, out)
+    total = lstm.state_backward(arriving, through, grad_product)
+
+    before, sums = leaf(state, dtype), leaf(inputs + product, dtype)
+    _, c = before.split(n, dim=-1)
+    g, i, f, o = sums.split(n, dim=-1)
+    cell = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    following = torch.cat([torch.sigmoid(o) * torch.tanh(cell), cell], dim=-1)
+    if kept is not None:
+        following = torch.where(kept > 0, before, following)
+    grad_state, grad_sums = torch.autograd.grad((following * gradient).sum(), [before, sums])
+    assert_close(new, following.detach(), tolerance)
+    assert_close(copy, following.detach()[..., :n], tolerance)
+    assert_close(out, grad_sums, tolerance)
+    assert_close(through, grad_state, tolerance)
+    assert_close(total, arriving + grad_state + functional.pad(grad_product, (0, n)), tolerance)
+    for tensor, other in zip(filled, others, strict=True):
+        assert torch.equal(tensor[..., ::2, :, :], other)
+    plain = [torch.empty_like(tensor) for tensor in (gates, squashed, new)]
+    lstm_steps.cell(state, inputs, product, kept, *plain)
+    for one, other in zip((gates, squashed, new), plain, strict=True):
+        assert_close(one, other, tolerance)
+
+
 @pytest.mark.parametrize("attention", ["additive", "fixed"])
-def check_the_whole_model(attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("unit", ["gated", "lstm"])
+def check_the_whole_model(unit: str, attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops on the kernels, against the equations step by step."""
-    models = [tiny_model(attention=attention, implementation=name).to(DEVICE) for name in ("readable", "fast")]
+    models = [
+        tiny_model(unit=unit, attention=attention, implementation=name).to(DEVICE) for name in ("readable", "fast")
+    ]
     used = []
     monkeypatch.setattr(kernels, "wanted", lambda tensor: used.append(tensor) or True)
     costs = [model.summed_nll(*ragged_batch().to(torch.device(DEVICE))) for model in models]
@@ -245,6 +295,12 @@ def call_all(
         gated.candidate_backward(state, state, state, gate, out.to(low_precision))
         gated.reset_backward(state, reset, gate, out.to(low_precision))
         gated.state_backward(state, state, reset, reset, gate)
+        state, inputs, out = (zeros(*rows, width) for width in (2 * n, 4 * n, 4 * n))
+        product, copy = (zeros(*rows, width, dtype=low_precision) for width in (4 * n, n))
+        kept = zeros(*rows, 1)
+        lstm.cell(state, inputs, product, kept if len(rows) == 2 else None, inputs, zeros(*rows, n), state, copy)
+        lstm.cell_backward(state, state, inputs, zeros(*rows, n), kept, out.to(low_precision))
+        lstm.state_backward(state, state, copy)
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
@@ -287,6 +343,7 @@ def compile_every_kernel(
     assert set(compiled) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
+        *("_cell", "_cell_backward", "_packed_backward"),
     }
     for name, kernel in compiled.items():
         (tmp_path / name).write_bytes(kernel.asm["cubin"])

@@ -13,13 +13,16 @@ from typing import Any
 
 from torch import Tensor
 
-__all__ = ["available", "jit", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
+__all__ = ["available", "jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
 
 try:
     import triton
     import triton.language as tl
 except ImportError:
     triton = tl = None
+
+#: Units that one program of a pointwise kernel computes: one a thread.
+UNITS = 128
 
 
 def available() -> bool:
@@ -40,6 +43,14 @@ def jit(kernel: Callable[..., Any]) -> Any:
 def rows_of(tensor: Tensor) -> tuple[Tensor, int, int]:
     """`tensor` (B, columns) or (D, B, columns) as the kernels take it: with its strides by direction and by row."""
     return tensor, tensor.stride(0) if tensor.ndim == 3 else 0, tensor.stride(-2)
+
+
+def pointwise(kernel: Any, first: Tensor, *tensors: Tensor | None) -> None:
+    """Run `kernel` once for each unit of `first` (B, n) or (D, B, n), with `tensors` of as many rows."""
+    directions = len(first) if first.ndim == 3 else 1
+    sentences, n = first.shape[-2:]
+    rows = (None if tensor is None else rows_of(tensor) for tensor in (first, *tensors))
+    kernel[triton.cdiv(n, UNITS), sentences, directions](*rows, n, UNITS)
 
 
 @jit

@@ -5,22 +5,9 @@ Tensors are (B, columns) or, with D directions side by side, (D, B, columns).
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor
 
-from nmt.model.fast.kernels import jit, row_of, rows_of, tanh, tl, triton
-
-#: Units that one program computes: one a thread.
-UNITS = 128
-
-
-def _pointwise(kernel: Any, state: Tensor, *tensors: Tensor | None) -> None:
-    """Run `kernel` once for each unit of `state` (B, n) or (D, B, n), with `tensors` of as many rows."""
-    directions = len(state) if state.ndim == 3 else 1
-    sentences, n = state.shape[-2:]
-    rows = (None if tensor is None else rows_of(tensor) for tensor in (state, *tensors))
-    kernel[triton.cdiv(n, UNITS), sentences, directions](*rows, n, UNITS)
+from nmt.model.fast.kernels import jit, pointwise, row_of, tanh, tl
 
 
 @jit
@@ -52,7 +39,7 @@ def gates(
 
     inputs (B, 3n) are those of candidate, update and reset, product (B, 2n) is [U_z; U_r] s, state (B, n).
     """
-    _pointwise(_gates, state, inputs, product, gate, reset, None if present is None else present.unsqueeze(-1))
+    pointwise(_gates, state, inputs, product, gate, reset, None if present is None else present.unsqueeze(-1))
 
 
 @jit
@@ -91,7 +78,7 @@ def candidate(
 
     inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
     """
-    _pointwise(_candidate, state, inputs, product, gate, candidate, new, low_precision)
+    pointwise(_candidate, state, inputs, product, gate, candidate, new, low_precision)
 
 
 @jit
@@ -115,7 +102,7 @@ def _candidate_backward(
 
 def candidate_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
     """From the gradient of the new state (B, n) to those of the candidate's and the update gate's inputs in `out`."""
-    _pointwise(_candidate_backward, state, grad_new, candidate, gate, out)
+    pointwise(_candidate_backward, state, grad_new, candidate, gate, out)
 
 
 @jit
@@ -131,7 +118,7 @@ def _reset_backward(
 
 def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor) -> None:
     """From the gradient of r o s (B, n) to that of the reset gate's inputs in `out` (B, 3n)."""
-    _pointwise(_reset_backward, state, grad_reset, gate, out)
+    pointwise(_reset_backward, state, grad_reset, gate, out)
 
 
 @jit
@@ -162,5 +149,5 @@ def state_backward(
     r o s, and grad_product from the product of s with U_z and U_r (and with the query's matrix).
     """
     total = arriving.new_empty(arriving.shape)
-    _pointwise(_state_backward, arriving, grad_new, grad_reset, grad_product, gate, total)
+    pointwise(_state_backward, arriving, grad_new, grad_reset, grad_product, gate, total)
     return total

@@ -1,0 +1,58 @@
+"""What encoder and decoder ask of a recurrent unit, and how one is found by its name."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from nmt.model.fast.loop import Recurrence
+from nmt.model.units import MODULES
+from nmt.settings.variant import Architecture
+
+
+class Unit(nn.Module, ABC):
+    """n hidden units over m-dimensional inputs and, in the decoder, over contexts of `context` dimensions."""
+
+    inputs: int  # columns of what the input and the context add to the pre-activations
+    state: int  # columns of the state; attention, readout and annotations see the first n of them
+
+    @abstractmethod
+    def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:
+        super().__init__()
+        self.hidden = hidden
+
+    @property
+    @abstractmethod
+    def context_matrices(self) -> list[nn.Parameter]:
+        """The matrices (n, context) that the decoder's unit applies to c_i, in the order of the inputs."""
+
+    @property
+    @abstractmethod
+    def recurrent_matrices(self) -> list[nn.Parameter]:
+        """The matrices (n, n) that the unit applies to its state."""
+
+    @abstractmethod
+    def project(self, embedded: Tensor) -> Tensor:
+        """What x = `embedded` (..., m) and the biases add to the pre-activations, (..., inputs)."""
+
+    @abstractmethod
+    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """The next state (B, state) from `state` and what the input and the context add, (B, inputs)."""
+
+    @abstractmethod
+    def recurrence(self) -> Recurrence:
+        """The same for the fast loop."""
+
+    def output(self, state: Tensor) -> Tensor:
+        """The part of the state (..., state) that attention, readout and annotations see, (..., n)."""
+        return state[..., : self.hidden]
+
+
+def make_unit(architecture: Architecture, context: int | None = None) -> Unit:
+    """The unit that `architecture` names."""
+    module, name = MODULES[architecture.unit]
+    kind = getattr(importlib.import_module(module), name)
+    unit: Unit = kind(architecture.embedding, architecture.hidden, context)
+    return unit

@@ -1,0 +1,74 @@
+"""Long short-term memory (Hochreiter and Schmidhuber, 1997) with a forget gate and without peepholes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nmt.model.fast.loop import Recurrence
+from nmt.model.fast.lstm import FastLSTM
+from nmt.model.units.base import Unit
+
+
+class LSTM(Unit):
+    """Units whose state is [h_i; c_i], hidden state and memory cell, one after the other.
+
+    All that the input and the context add to the pre-activations arrives as one sum of `inputs` = 4n columns, in the
+    order candidate, input gate, forget gate, output gate. Each of them has a bias.
+    """
+
+    def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:
+        super().__init__(embedding, hidden)
+        self.inputs, self.state = 4 * hidden, 2 * hidden
+        if context is not None:
+            self.C = nn.Parameter(torch.empty(hidden, context))
+            self.C_i = nn.Parameter(torch.empty(hidden, context))
+            self.C_f = nn.Parameter(torch.empty(hidden, context))
+            self.C_o = nn.Parameter(torch.empty(hidden, context))
+        self.W = nn.Parameter(torch.empty(hidden, embedding))
+        self.W_i = nn.Parameter(torch.empty(hidden, embedding))
+        self.W_f = nn.Parameter(torch.empty(hidden, embedding))
+        self.W_o = nn.Parameter(torch.empty(hidden, embedding))
+        self.b = nn.Parameter(torch.empty(hidden))
+        self.b_i = nn.Parameter(torch.empty(hidden))
+        self.b_f = nn.Parameter(torch.empty(hidden))
+        self.b_o = nn.Parameter(torch.empty(hidden))
+        self.U = nn.Parameter(torch.empty(hidden, hidden))
+        self.U_i = nn.Parameter(torch.empty(hidden, hidden))
+        self.U_f = nn.Parameter(torch.empty(hidden, hidden))
+        self.U_o = nn.Parameter(torch.empty(hidden, hidden))
+
+    @property
+    def context_matrices(self) -> list[nn.Parameter]:
+        """C, C_i, C_f and C_o of the decoder's unit, in the order of the inputs."""
+        return [self.C, self.C_i, self.C_f, self.C_o]
+
+    @property
+    def recurrent_matrices(self) -> list[nn.Parameter]:
+        """U, U_i, U_f and U_o, in the order of the inputs."""
+        return [self.U, self.U_i, self.U_f, self.U_o]
+
+    def project(self, embedded: Tensor) -> Tensor:
+        """[W x + b; W_i x + b_i; W_f x + b_f; W_o x + b_o] of x = `embedded` (..., m): (..., 4n)."""
+        weights = torch.cat([self.W, self.W_i, self.W_f, self.W_o])
+        return functional.linear(embedded, weights, torch.cat([self.b, self.b_i, self.b_f, self.b_o]))
+
+    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """[h_i; c_i] (B, 2n) from [h_{i-1}; c_{i-1}] and what the input and the context v_i add, (B, 4n).
+
+        g = tanh(W x + b + C v_i + U h_{i-1}),  i = sigma(W_i x + b_i + C_i v_i + U_i h_{i-1}),  f and o likewise,
+        c_i = f o c_{i-1} + i o g,  h_i = o o tanh(c_i).
+        """
+        candidate, enter, forget, leave = inputs.split(self.hidden, dim=-1)
+        hidden, cell = state.split(self.hidden, dim=-1)
+        g = torch.tanh(candidate + functional.linear(hidden, self.U))
+        i = torch.sigmoid(enter + functional.linear(hidden, self.U_i))
+        f = torch.sigmoid(forget + functional.linear(hidden, self.U_f))
+        o = torch.sigmoid(leave + functional.linear(hidden, self.U_o))
+        cell = f * cell + i * g
+        return torch.cat([o * torch.tanh(cell), cell], dim=-1)
+
+    def recurrence(self) -> Recurrence:
+        """The same for the fast loop."""
+        return Recurrence(FastLSTM(self.hidden), (torch.cat([self.U, self.U_i, self.U_f, self.U_o]),))
