@@ -21,7 +21,7 @@ class OutputFolder(PosixPath):
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise UserError, before any work, where a number is out of range, or an output named twice or not to be written."""
+    """Raise UserError, before any work, for a number out of range and an output that is named twice or not writable."""
     check_numbers(arguments)
     check_outputs(_outputs(arguments))
 
