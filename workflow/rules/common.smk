@@ -25,7 +25,7 @@ from nmt.system.orphans import announce, clear_locks
 def read_experiment():
     """The checked experiment, its registry and its artefacts; a mistake ends the run with one line."""
     try:
-        for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "/tmp"))):
+        for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
             if workflow.is_main_process and folder.is_dir():
                 check_room(folder)
         resolved = resolve(config)

@@ -99,6 +99,9 @@ def run(arguments: argparse.Namespace) -> None:
     links = list(read_links(arguments.links))
     if len(pairs) != len(links):
         raise UserError(f"{arguments.links}: {len(links)} lines for {len(pairs)} pairs; align the words again")
+    for number, ((source, target), chosen) in enumerate(zip(pairs, links, strict=True), 1):
+        if any(i >= len(source) or j >= len(target) for i, j in chosen):
+            raise UserError(f"{arguments.links}: line {number} links words that its pair lacks; align the words again")
     with Progress("thot_phrase_table", len(pairs), "pairs") as progress:
         aligned = progress.over(zip(pairs, links, strict=True))
         lines = table(aligned, settings.phrase_length, settings.translations)

@@ -88,6 +88,7 @@ def test_table_agrees_with_thots_own(system: System, tmp_path: Path) -> None:
         ("\n\n", "the phrase table is empty"),
         ("0-0\n", "1 lines for 2 pairs"),
         ("0-0\n0:0\n", "line 2 is not a list of links"),
+        ("0-0\n0-1\n", "line 2 links words that its pair lacks"),
     ],
 )
 def test_bad_links(tmp_path: Path, capsys: pytest.CaptureFixture[str], links: str, message: str) -> None:
