@@ -11,6 +11,7 @@ from typing import Any
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import beside, escape_latex, escape_markdown, markdown_table, span
+from nmt.settings.checks import finite, integer, optional, text
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, write_lines
 from nmt.system.options import Output
@@ -18,9 +19,16 @@ from nmt.system.tables import Cell, number, write_csv
 
 BASELINE = "Moses"
 PARTS = {"all": "All", "no_unk": "No UNK"}
-KEYS = ("bleu", "sentences", "signature", "detokenized_bleu", "detokenized_signature")
+# What a part has; without sentences it has no score.
+VALUES = {
+    "bleu": optional(finite(0)),
+    "sentences": integer(0),
+    "signature": optional(text()),
+    "detokenized_bleu": optional(finite(0)),
+    "detokenized_signature": optional(text()),
+}
 
-Score = dict[str, dict[str, Any]]  # part -> the values of KEYS
+Score = dict[str, dict[str, Any]]  # part -> its values
 Scores = list[tuple[str, Score]]
 
 
@@ -39,13 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_score(path: str) -> Score:
-    """A file of the step `evaluate`; UserError where a key is missing in one of its parts."""
+    """A file of the step `evaluate`; UserError where a value is missing in one of its parts, or of another type."""
     score = read_json(path)
     for part in PARTS:
         if part == "no_unk" and isinstance(score, dict) and part not in score:
             continue
-        for key in KEYS:
-            if not isinstance(score, dict) or not isinstance(score.get(part), dict) or key not in score[part]:
+        found = score.get(part) if isinstance(score, dict) else None
+        for key, check in VALUES.items():
+            if not isinstance(found, dict) or key not in found or not check.accepts(found[key]):
                 raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
     return dict(score)
 
@@ -76,7 +85,10 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
-        tuned = f"{scores[0]:.2f} BLEU on them before, {scores[kept]:.2f} with the weights used"
+        tuned = (
+            f"{sentences:,} sentences of the development set ({scores[0]:.2f} BLEU on them before, "
+            f"{scores[kept]:.2f} with the weights used)"
+        )
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
     pairs = f"{settings.pairs:,} of the selected pairs" if settings.pairs else "all selected pairs"
@@ -84,9 +96,8 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     listed = " and ".join([", ".join(texts[:-1]), texts[-1]] if texts[1:] else texts)
     return (
         f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "
-        f"language model of {escape_markdown(listed)}, tuned on {sentences:,} sentences of the "
-        f"development set ({tuned}). It copies unknown words"
-        + (", and has one translation for both columns." if columns > 1 else ".")
+        f"language model of {escape_markdown(listed)}, tuned on {tuned}. "
+        "It copies unknown words" + (", and has one translation for both columns." if columns > 1 else ".")
     )
 
 

@@ -8,12 +8,14 @@ on. The NLL is a mean over sentences, in nats.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import beside, escape_markdown, markdown_table, span
-from nmt.system.files import UserError, read_json, write_lines
+from nmt.settings.checks import finite, integer, read_values, text
+from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
@@ -47,20 +49,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_nll(path: str) -> dict[str, Any]:
     """A file of the step `nll`."""
-    return _read(path, ("nll", "pairs", "short_pairs", "sentences"), "nll")
+    count = integer(1)
+    return read_values(Path(path), nll=finite(0), pairs=count, short_pairs=count, sentences=count)
 
 
 def read_summary(path: str) -> dict[str, Any]:
     """A file of the step `train`."""
-    return _read(path, ("updates", "hours", "device", *MADE), "train")
-
-
-def _read(path: str, keys: tuple[str, ...], step: str) -> dict[str, Any]:
-    value = read_json(path)
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            raise UserError(f"{path}: no {key} in it; make it again with the step {step}")
-    return dict(value)
+    return read_values(
+        Path(path),
+        updates=integer(0),
+        hours=finite(0),
+        device=text(),
+        precision=text(),
+        parameters=integer(1),
+        seed=integer(0),
+        settings_digest=text(),
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -76,9 +80,9 @@ def run(arguments: argparse.Namespace) -> None:
         nll = {"train_nll": read_nll(train[label]), "development_nll": read_nll(development[label])}
         for name, value in nll.items():
             samples[name].append(value["sentences"])
-        summary, text = read_summary(path), nll["train_nll"]
+        summary, trained = read_summary(path), nll["train_nll"]
         seen = summary["updates"] * batch
-        counts = {"epochs": seen / text["pairs"], "passes": seen / text["short_pairs"]}
+        counts = {"epochs": seen / trained["pairs"], "passes": seen / trained["short_pairs"]}
         models[label] = {**summary, **counts, **{name: value["nll"] for name, value in nll.items()}}
     write_csv(arguments.output_csv, *csv_table(models, printed))
     write_lines(arguments.output_md, markdown(models, printed, samples))

@@ -94,6 +94,7 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         (lambda words, _: words.__setitem__(words.index("RNNsearch-50*"), "RNNencdec-30"), "given twice"),
         (lambda _, path: dump(path / "1.json", {"all": {}}), "1.json: no bleu of all"),
         (lambda _, path: dump(path / "1.json", [1]), "1.json: no bleu of all"),
+        (lambda _, path: dump(path / "1.json", {"all": {"bleu": "x"}}), "1.json: no bleu of all"),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 1, "other"), "no_unk": score(1.0, 1)}),
             "made in different ways",

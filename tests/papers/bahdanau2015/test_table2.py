@@ -73,10 +73,22 @@ def test_table2_needs_the_batch_of_each_model(table2: list[str], capsys: pytest.
     assert "--batches: 1 numbers; give one for each of --labels" in capsys.readouterr().err
 
 
-def test_table2_names_the_missing_key(table2: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    dump(tmp_path / "summary.json", {"updates": 1})
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"hours": None}, '"hours": expected a number, 0 or more, not None'),
+        ({"hours": "x"}, "\"hours\": expected a number, 0 or more, not 'x'"),
+        ({"updates": [1]}, '"updates": expected a whole number, 0 or more, not [1]'),
+        ({"parameters": "many"}, "\"parameters\": expected a whole number, 1 or more, not 'many'"),
+    ],
+)
+def test_table2_names_what_is_missing_or_of_another_type(
+    table2: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], changed: dict[str, object], said: str
+) -> None:
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    dump(tmp_path / "summary.json", {**summary, **changed})
     assert main(table2) == 1
-    assert "summary.json: no hours in it" in capsys.readouterr().err
+    assert f"summary.json: {said}" in capsys.readouterr().err
 
 
 def test_table2_without_the_papers_numbers(table2: list[str], tmp_path: Path) -> None:
