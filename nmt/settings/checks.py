@@ -22,7 +22,6 @@ from nmt.system.files import UserError, read_json
 
 Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
-
 LONGEST = 1000  # characters of a text
 PLAIN = f"in the locale's characters, {LONGEST} at most, without {{ }} < > \\ and not beginning with a hyphen"
 UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
@@ -66,11 +65,6 @@ def positive(below: float = math.inf) -> Check:
     """A finite number above zero and, where given, below `below`."""
     words = "a number above 0" + ("" if below == math.inf else f" and below {below:g}")
     return Check(words, lambda value: _is_number(value) and 0 < value < below)
-
-
-def not_negative() -> Check:
-    """A finite number, zero or more."""
-    return Check("a number, 0 or more", lambda value: _is_number(value) and value >= 0)
 
 
 def fraction() -> Check:

@@ -14,10 +14,10 @@ from nmt.settings.checks import (
     Neutral,
     build,
     choice,
+    finite,
     flag,
     identifier,
     integer,
-    not_negative,
     optional,
     parse_json,
     positive,
@@ -58,7 +58,7 @@ class Optimization:
     maximum_length: Annotated[int, integer(1)] = 50
     initialization_scale: Annotated[float, positive()] = 0.01
     attention_scale: Annotated[float, positive()] = 0.001
-    forget_bias: Annotated[float, not_negative(), Neutral(0.0)] = 0.0
+    forget_bias: Annotated[float, finite(0), Neutral(0.0)] = 0.0
     optimizer: Annotated[str, choice("adadelta", "adam")] = "adadelta"
     learning_rate: Annotated[float, positive()] = 1.0
     rho: Annotated[float, positive(below=1)] = 0.95

@@ -28,14 +28,20 @@ def check(arguments: argparse.Namespace) -> None:
 
 def _outputs(arguments: argparse.Namespace) -> Iterator[Path]:
     """The files to write; for a folder a file in it or, where there is none yet, a file in its place."""
-    for given in vars(arguments).values():
-        for path in given if isinstance(given, list) else [given]:
-            if isinstance(path, OutputFolder):
-                if path.is_file():
-                    raise UserError(f"{path}: a file; name a folder")
-                yield path / "output" if path.is_dir() else path
-            elif isinstance(path, Output):
-                yield path
+    for _, path in _values(arguments):
+        if isinstance(path, OutputFolder):
+            if path.is_file():
+                raise UserError(f"{path}: a file; name a folder")
+            yield path / "output" if path.is_dir() else path
+        elif isinstance(path, Output):
+            yield path
+
+
+def _values(arguments: argparse.Namespace) -> Iterator[tuple[str, object]]:
+    """The name and value of each option; one that takes several values comes once for each."""
+    for name, given in vars(arguments).items():
+        for value in given if isinstance(given, list) else [given]:
+            yield name, value
 
 
 def add_threads_argument(parser: argparse.ArgumentParser, about: str, *, required: bool = False) -> None:
@@ -51,11 +57,10 @@ def _threads(text: str) -> int:
 
 def check_numbers(arguments: argparse.Namespace) -> None:
     """Raise UserError where a whole number among the options is negative or larger than any use."""
-    for name, value in vars(arguments).items():
-        for number in value if isinstance(value, list) else [value]:
-            if isinstance(number, int) and not 0 <= number < MOST:
-                what = "must not be negative" if number < 0 else f"must be below {MOST}"
-                raise UserError(f"--{name.replace('_', '-')} {number}: {what}")
+    for name, number in _values(arguments):
+        if isinstance(number, int) and not 0 <= number < MOST:
+            what = "must not be negative" if number < 0 else f"must be below {MOST}"
+            raise UserError(f"--{name.replace('_', '-')} {number}: {what}")
 
 
 def add_device_arguments(parser: argparse.ArgumentParser) -> None:
