@@ -142,6 +142,45 @@ def test_it_learns_to_reverse_sentences(toy: Path, tmp_path: Path) -> None:
     assert summary["development_nll"] < 3.0, f"seed {seed}"  # about 9 without learning
 
 
+@pytest.mark.parametrize("ends", [4, 12])
+@pytest.mark.parametrize(
+    "settings", [{}, {"optimizer": "adam", "learning_rate": 0.3, "patience": 1, "updates": 500, "evaluate_every": 5}]
+)
+def test_ended_early_it_leaves_a_model_and_goes_on_to_the_same_bytes(
+    toy: Path, tmp_path: Path, settings: dict[str, Any], ends: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The early model is that of a training with a smaller cap, and its score counts for no patience."""
+    whole, short, broken = tmp_path / "whole", tmp_path / "short", tmp_path / "broken"
+    command = arguments(toy, broken, **settings)
+    for _ in range(ends):
+        assert main([*command, "--minutes", "1e-9"]) == 0  # one update each
+    assert f"tiny: ended early, after update {ends} of " in capsys.readouterr().err
+    assert main(arguments(toy, short, **settings | {"updates": ends, "patience": 0})) == 0
+    summary = json.loads((broken / "model" / "summary.json").read_text())
+    assert (summary["updates"], summary["finished"]) == (ends, False)
+    if not settings:
+        assert weights(broken) == weights(short)
+        assert records(broken) == records(short)
+        shutil.copytree(broken / "model", tmp_path / "alone" / "model")
+        assert main([*arguments(toy, tmp_path / "alone"), "--minutes", "1e-9"]) == 0
+        assert "ended early, after update 1 of " in capsys.readouterr().err  # it is not taken for a finished one
+    assert main(command) == 0
+    assert main(arguments(toy, whole, **settings)) == 0
+    assert weights(broken) == weights(whole)
+    assert records(broken) == records(whole)
+    assert not (broken / "checkpoints").exists()
+    assert json.loads((broken / "model" / "summary.json").read_text())["finished"]
+    capsys.readouterr()
+    assert main([*command, "--minutes", "1e-9"]) == 0
+    assert "delete it to train again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
+def test_minutes_must_be_positive(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], minutes: str) -> None:
+    assert main([*arguments(toy, tmp_path), "--minutes", minutes]) == 1
+    assert capsys.readouterr().err == f"nmt train: --minutes {minutes}: must be more than 0\n"
+
+
 def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
