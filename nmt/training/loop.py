@@ -133,6 +133,8 @@ class Training:
             early = False
             while not (early or self.finished()):
                 batch, words = next(prepared)
+                if self.optimization.cooldown:
+                    self.update.set_learning_rate(self.learning_rate())
                 self.pending.append(self.update(batch.to(self.device)))
                 state.updates += 1
                 state.interval.words += words
@@ -161,6 +163,11 @@ class Training:
                     shown = state.updates
         self.check_development_nll()
         return not early
+
+    def learning_rate(self) -> float:
+        """The learning rate of the next update: within the cooldown, in proportion to the updates that are left."""
+        left = self.last - self.state.updates
+        return self.optimization.learning_rate * min(1.0, left / self.optimization.cooldown)
 
     def prepare(self, number: int) -> tuple[Batch, int]:
         """This process's share of a minibatch, and the target words of all of it, ends of sentences included."""

@@ -46,6 +46,10 @@ class Update:
         self.differentiate(cost)
         return cost.detach(), self.optimizer.step()
 
+    def set_learning_rate(self, rate: float) -> None:
+        """Take `rate` from the next update on."""
+        self.optimizer.set_learning_rate(rate)
+
     def cost(self, batch: Batch) -> Tensor:
         """The sum of -log p(y | x) over `batch`."""
         with self.precision():
@@ -77,6 +81,7 @@ class GraphedUpdate(Update):
         self.graphs: dict[tuple[int, int], tuple[torch.cuda.CUDAGraph, Batch, Tensor, Tensor]] = {}
         self.pool = torch.cuda.graph_pool_handle()
         self.stream = torch.cuda.Stream(device)
+        self.rate = torch.empty((), device=device)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
         batch = Batch(*(_padded(part) for part in batch))
@@ -99,6 +104,10 @@ class GraphedUpdate(Update):
             old.copy_(new)
         graph.replay()
         return cost.clone(), norm.clone()
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Take `rate` from the next update on; a graph reads it from memory, as a number it would never change."""
+        self.optimizer.set_learning_rate(self.rate.fill_(rate))
 
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:
