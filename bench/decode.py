@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, name, now
+from bench.machine import HEAP_KEPT, PAPER, layer_sizes, name, now
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
@@ -27,15 +27,17 @@ BATCHES = (1, 16, 64)
 IMPLEMENTATIONS = ("eager", f"eager{HEAP_KEPT}", "ours")
 
 
-def prepare(implementation: str, device_name: str, batch: int) -> Callable[[], Figures]:
+def prepare(
+    implementation: str, device_name: str, batch: int, architecture: Architecture = PAPER, symbols: int = SYMBOLS
+) -> Callable[[], Figures]:
     """A function that measures this implementation once: sentences a second."""
     device = torch.device(device_name)
     if implementation != "eager":
         keep_memory()
     generator = torch.Generator().manual_seed(1)
-    sources = torch.randint(2, SYMBOLS, (batch, LENGTH - 1), generator=generator)
+    sources = torch.randint(2, symbols, (batch, LENGTH - 1), generator=generator)
     ours = implementation == "ours"
-    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS) if ours else Eager(SYMBOLS)
+    model = Network(architecture, symbols, symbols) if ours else Eager(symbols, *layer_sizes(architecture))
     model = model.to(device).eval()
     with torch.no_grad():
         for parameter in model.parameters():

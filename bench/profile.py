@@ -12,12 +12,12 @@ import pandas as pd
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from bench.machine import name
+from bench.machine import PAPER, name
 from bench.table import make_parser, write
 from bench.train import SYMBOLS, WARM_UP, made_up
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Architecture, Optimization
+from nmt.settings.variant import Optimization
 from nmt.system.device import keep_memory
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
@@ -35,7 +35,7 @@ def measure(precision: str, updates: int) -> pd.DataFrame:
     """The parts of an update, averaged over `updates`."""
     device = torch.device("cpu")
     optimization = Optimization(updates=1, precision=precision)
-    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
+    model = Network(PAPER, SYMBOLS, SYMBOLS)
     initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
     update, batch = make_update(model, optimization, device, Processes()), made_up(20, 20)
     part_of = {f"aten::{operator}": part for part, operators in PARTS.items() for operator in operators}

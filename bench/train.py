@@ -15,13 +15,13 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, name, product_rate, products_of_update
+from bench.machine import HEAP_KEPT, PAPER, name, product_rate, products_of_update
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Architecture, Optimization
+from nmt.settings.variant import Optimization
 from nmt.system.device import choose_device, keep_memory
 from nmt.training.batches import Batch, Batches
 from nmt.training.parallel import Processes
@@ -41,14 +41,14 @@ UPDATES_A_TURN = 20  # on a GPU
 WARM_UP = 2
 
 
-def made_up(source_words: int, target_words: int) -> Batch:
+def made_up(source_words: int, target_words: int, symbols: int = SYMBOLS, size: int = BATCH) -> Batch:
     """A batch of random sentences of these lengths, EOS counted; word frequencies follow Zipf's law."""
     generator = torch.Generator().manual_seed(1)
-    frequency = 1.0 / torch.arange(1, SYMBOLS, dtype=torch.float64)
+    frequency = 1.0 / torch.arange(1, symbols, dtype=torch.float64)
     sides = []
     for length in (source_words, target_words):
-        ids = 1 + torch.multinomial(frequency, BATCH * length, replacement=True, generator=generator)
-        sides += [ids.view(BATCH, length), torch.ones(BATCH, length, dtype=torch.bool)]
+        ids = 1 + torch.multinomial(frequency, size * length, replacement=True, generator=generator)
+        sides += [ids.view(size, length), torch.ones(size, length, dtype=torch.bool)]
     return Batch(*sides)
 
 
@@ -71,7 +71,7 @@ def prepare(
     batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
     if implementation == "ours":
         optimization = Optimization(updates=1, precision=precision)
-        model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
+        model = Network(PAPER, SYMBOLS, SYMBOLS)
         initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
         update = make_update(model.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step

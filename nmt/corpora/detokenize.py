@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sacremoses import MosesDetokenizer
-
 from nmt.corpora.pairs import split_words
 
 # The escapes of the Moses tokenizer; the ampersand comes last, so that "&amp;lt;" becomes "&lt;" and not "<".
@@ -30,6 +28,8 @@ def unescape(text: str) -> str:
 
 def detokenizer(language: str) -> Callable[[str], str]:
     """A function that detokenizes and unescapes a sentence of `language`."""
+    from sacremoses import MosesDetokenizer  # here, so that text can be unescaped where it is not installed
+
     moses = MosesDetokenizer(lang=language)
 
     def detokenize(sentence: str) -> str:

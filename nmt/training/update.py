@@ -13,6 +13,8 @@ from nmt.corpora.shortlist import EOS
 from nmt.model.embedding import Embedding
 from nmt.model.network import Network
 from nmt.settings.variant import Optimization
+from nmt.system.device import without
+from nmt.system.files import warn
 from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
 from nmt.training.parallel import Processes
@@ -72,7 +74,8 @@ class GraphedUpdate(Update):
     """Updates with CUDA graphs: a batch of a shape seen before is a single launch.
 
     The first batch of a shape runs operation by operation, which also sets up what must not be set up within a graph;
-    the second is captured as a graph; all later ones replay it.
+    the second is captured as a graph; all later ones replay it. If a capture fails, all updates from there on run
+    operation by operation.
     """
 
     def __init__(self, model: Network, optimization: Optimization, device: torch.device) -> None:
@@ -81,29 +84,39 @@ class GraphedUpdate(Update):
         self.graphs: dict[tuple[int, int], tuple[torch.cuda.CUDAGraph, Batch, Tensor, Tensor]] = {}
         self.pool = torch.cuda.graph_pool_handle()
         self.stream = torch.cuda.Stream(device)
+        self.failed = False
         self.rate = torch.empty((), device=device)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
         batch = Batch(*(_padded(part) for part in batch))
         shape = (batch.source.shape[1], batch.target.shape[1])
+        if shape in self.seen and shape not in self.graphs and not self.failed:
+            self.capture(shape, batch)
+        self.seen.add(shape)
         if shape not in self.graphs:
-            if shape not in self.seen:
-                self.seen.add(shape)
-                self.stream.wait_stream(torch.cuda.current_stream())
-                with torch.cuda.stream(self.stream):
-                    cost, norm = super().__call__(batch)
-                torch.cuda.current_stream().wait_stream(self.stream)
-                return cost, norm
-            graph = torch.cuda.CUDAGraph()
-            # Meanwhile another thread pins the memory of the next batch, which the global mode would forbid.
-            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
+            self.stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.stream):
                 cost, norm = super().__call__(batch)
-            self.graphs[shape] = graph, batch, cost, norm
+            torch.cuda.current_stream().wait_stream(self.stream)
+            return cost, norm
         graph, inputs, cost, norm = self.graphs[shape]
         for old, new in zip(inputs, batch, strict=True):
             old.copy_(new)
         graph.replay()
         return cost.clone(), norm.clone()
+
+    def capture(self, shape: tuple[int, int], batch: Batch) -> None:
+        """Capture the update of a batch of this shape, without making it; warn if that fails."""
+        graph = torch.cuda.CUDAGraph()
+        try:
+            # Meanwhile another thread pins the memory of the next batch, which the global mode would forbid.
+            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
+                cost, norm = super().__call__(batch)
+        except RuntimeError as error:
+            self.failed = True
+            warn(f"no CUDA graph could be captured, so updates are slower: {str(error).splitlines()[0]}")
+        else:
+            self.graphs[shape] = graph, batch, cost, norm
 
     def set_learning_rate(self, rate: float) -> None:
         """Take `rate` from the next update on; a graph reads it from memory, as a number it would never change."""
@@ -112,7 +125,8 @@ class GraphedUpdate(Update):
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:
     """The update for this device: with CUDA graphs on a GPU, but for several processes, which graphs cannot capture."""
-    if device.type == "cuda" and processes.alone and optimization.implementation == "fast":
+    graphs = device.type == "cuda" and processes.alone and not without("graphs")
+    if graphs and optimization.implementation == "fast":
         return GraphedUpdate(model, optimization, device)
     return Update(model, optimization, device, processes)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.eager import Eager
-from bench.machine import products_of_update
+from bench.machine import PAPER, layer_sizes, products_of_update
 from bench.train import BATCH, SYMBOLS, made_up
 from nmt.model.network import Network
+from nmt.settings.variant import Architecture
 from nmt.training.batches import pad
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model
 
@@ -74,10 +77,16 @@ def test_its_search_ranks_as_all_pairs_of_words_do(models: tuple[Network, Eager]
     torch.testing.assert_close(found[:, 1], best % TARGET_SYMBOLS)
 
 
-def test_the_products_are_counted_right() -> None:
+@pytest.mark.parametrize(
+    "architecture",
+    [PAPER, replace(PAPER, embedding=300, hidden=700, alignment=500, maxout=200)],
+    ids=["paper", "other"],
+)
+def test_the_products_are_counted_right(architecture: Architecture) -> None:
     """Within 2 %: s_0 is left out, and the baseline weights annotations instead of their projections."""
-    eager = Eager(SYMBOLS).to("meta")
+    eager = Eager(SYMBOLS, *layer_sizes(architecture)).to("meta")
     batch = [part.to("meta") for part in made_up(20, 20)]
     with FlopCounterMode(display=False) as counter:
         eager(*batch).backward()
-    assert counter.get_total_flops() == pytest.approx(products_of_update(SYMBOLS, BATCH, 20, 20), rel=0.02)
+    counted = products_of_update(SYMBOLS, BATCH, 20, 20, architecture)
+    assert counter.get_total_flops() == pytest.approx(counted, rel=0.02)

@@ -10,7 +10,8 @@ import torch
 from nmt.model.embedding import Embedding
 from nmt.training.batches import Batch, pad
 from nmt.training.parallel import Processes
-from nmt.training.update import GraphedUpdate, Update
+from nmt.training.prefetch import ahead
+from nmt.training.update import GraphedUpdate, Update, make_update
 from tests.model.models import kinds, ragged_batch, ragged_pairs, tiny_model
 from tests.training.toy import tiny_variant
 
@@ -78,3 +79,72 @@ def test_half_precision_products_follow_exact_ones() -> None:
         exact, rounded = (update(ragged_batch(seed=number % 3))[0] for update in updates)
         torch.testing.assert_close(exact, rounded, rtol=0.05, atol=0)
     assert all(parameter.dtype == torch.float32 for parameter in models[1].parameters())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_captured_half_precision_updates_are_those_made_operation_by_operation() -> None:
+    """Of more than 3,072 words, beyond which PyTorch sums the gradient of embeddings in another way."""
+    cuda = torch.device("cuda")
+    models = [tiny_model(dtype=torch.float32).to(cuda) for _ in range(2)]
+    optimization = tiny_variant(optimizer="adam", precision="bf16", batch=80).optimization
+    plain, captured = Update(models[0], optimization, cuda, Processes()), GraphedUpdate(models[1], optimization, cuda)
+    for number in range(4):
+        sources, targets = ragged_pairs(number, lengths=((50, 45),) * 80)
+        batch = Batch(*pad(sources, cuda), *pad(targets, cuda))
+        torch.testing.assert_close(captured(batch), plain(batch), rtol=1e-2, atol=1e-2)
+    assert len(captured.graphs) == 1
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_many_captured_updates_drift_no_further_than_rounding() -> None:
+    """300 updates, prepared ahead by another thread as in a training."""
+    cuda = torch.device("cuda")
+    models = [tiny_model(dtype=torch.float64).to(cuda) for _ in range(2)]
+    optimization = tiny_variant(optimizer="adam").optimization
+    plain, captured = Update(models[0], optimization, cuda, Processes()), GraphedUpdate(models[1], optimization, cuda)
+
+    def make(number: int) -> Batch:
+        sources, targets = ragged_pairs(number % 7, lengths=((5 + number % 3 * 8, 3 + number % 5 * 8), (1, 2)))
+        return Batch(*pad(sources), *pad(targets)).pinned()
+
+    with ahead(make, 0) as batches:
+        for number in range(300):
+            batch = next(batches)
+            ours, theirs = captured(batch.to(cuda)), plain(batch.to(cuda))
+            if number % 50 == 0:
+                torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+    assert captured.graphs
+    assert not captured.failed
+    for one, other in zip(*(model.parameters() for model in models), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_failed_capture_is_one_warning(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cuda = torch.device("cuda")
+    models = [tiny_model(dtype=torch.float32).to(cuda) for _ in range(2)]
+    optimization = tiny_variant().optimization
+    plain, captured = Update(models[0], optimization, cuda, Processes()), GraphedUpdate(models[1], optimization, cuda)
+    differentiate = Update.differentiate
+
+    def waiting(update: Update, cost: torch.Tensor) -> None:
+        if update is captured:
+            cost.item()
+        differentiate(update, cost)
+
+    monkeypatch.setattr(Update, "differentiate", waiting)
+    for _ in range(4):
+        batch = ragged_batch().to(cuda)
+        torch.testing.assert_close(captured(batch), plain(batch), rtol=1e-4, atol=1e-4)
+    assert not captured.graphs
+    assert capsys.readouterr().err.count("warning") == 1
+
+
+@pytest.mark.parametrize(
+    ("switched_off", "expected"), [("", GraphedUpdate), ("triton", GraphedUpdate), ("triton,graphs", Update)]
+)
+def test_graphs_can_be_switched_off(switched_off: str, expected: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMT_WITHOUT", switched_off)
+    monkeypatch.setattr(GraphedUpdate, "__init__", Update.__init__)
+    made = make_update(tiny_model(), tiny_variant().optimization, torch.device("cuda"), Processes())
+    assert type(made) is expected

@@ -13,6 +13,8 @@ from typing import Any
 
 from torch import Tensor
 
+from nmt.system.device import without
+
 __all__ = ["available", "jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
 
 try:
@@ -31,8 +33,8 @@ def available() -> bool:
 
 
 def wanted(tensor: Tensor) -> bool:
-    """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed."""
-    return tensor.is_cuda and available()
+    """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
+    return tensor.is_cuda and available() and not without("triton")
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
