@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import safetensors
 import safetensors.torch
@@ -14,7 +17,7 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, each, integer, read_values, text
 from nmt.settings.variant import Architecture
-from nmt.system.files import UserError, atomic, verify
+from nmt.system.files import UserError, atomic, sha256, verify, write_json
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
 LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests
@@ -56,6 +59,21 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     model = load_model(folder / MODEL, device)
     source, target = Shortlist.read(folder / SOURCE), Shortlist.read(folder / TARGET)
     return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
+
+
+def write_trained(folder: Path, model: Network, copies: Mapping[str, Path], summary: Mapping[str, Any]) -> None:
+    """Write the folder that `load_trained` reads; `copies` are its other files, name -> original.
+
+    `summary` has the languages; the digests are added to it. An earlier summary is removed first and the new one
+    written last, so that a folder with a summary is whole.
+    """
+    (folder / SUMMARY).unlink(missing_ok=True)
+    for name, original in copies.items():
+        with atomic(folder / name) as partial:
+            shutil.copyfile(original, partial)
+    save_model(model, folder / MODEL)
+    digests = {name: sha256(folder / name) for name in LEARNED}
+    write_json(folder / SUMMARY, {**summary, "digests": digests})
 
 
 def save_model(model: Network, path: str | Path) -> None:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
+from io import BufferedReader
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, BinaryIO
@@ -84,6 +85,12 @@ def check_folder(folder: Path) -> None:
     check_replaceable(folder, "a folder of checkpoints", _is_own)
 
 
+def check_apart(output: Path, folder: Path) -> None:
+    """Raise UserError if `output` is in the folder of checkpoints, which is for nothing else."""
+    if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
+        raise UserError(f"--output: {output} is in the folder of --checkpoints; name another folder")
+
+
 def has_checkpoint(folder: Path) -> bool:
     """Whether an interrupted training left a checkpoint in `folder`."""
     return (folder / LATEST).exists() or (folder / PREVIOUS).exists()
@@ -137,19 +144,12 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             continue
         if path.is_dir():
             raise UserError(f"{path}: a folder where a checkpoint belongs; remove it")
-        if not _is_whole(path):
+        with open(path, "rb") as file:
+            checkpoint = _read(file)
+        if checkpoint is None:
             os.replace(path, folder / DAMAGED)
             warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
-        try:
-            with open(path, "rb") as file:
-                file.seek(DIGEST_BYTES)
-                content = torch.load(file, map_location="cpu", weights_only=True)
-            state = content["state"]
-            state["interval"] = Interval(**state["interval"])
-            checkpoint = Checkpoint(**{**content, "state": State(**state)})
-        except (EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
-            raise UserError(f"{path}: written by another version; resume with that one, or delete {folder}") from None
         before = checkpoint.settings
         differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
         if differing:
@@ -160,6 +160,19 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             )
         return checkpoint
     return None
+
+
+def look_at_checkpoint(folder: Path) -> Checkpoint:
+    """The latest whole checkpoint in `folder`, which is left as it is: a training may be writing there meanwhile.
+
+    Raises UserError if there is none.
+    """
+    for name in (LATEST, PREVIOUS):  # the order in which a training moves a checkpoint from name to name
+        with suppress(FileNotFoundError, NotADirectoryError), open(folder / name, "rb") as file:
+            checkpoint = _read(file)
+            if checkpoint is not None:
+                return checkpoint
+    raise UserError(f"{folder}: no whole checkpoint in it; name the folder --checkpoints of a training under way")
 
 
 def remove_checkpoints(folder: Path) -> None:
@@ -184,11 +197,20 @@ def _save(content: dict[str, Any], file: BinaryIO) -> None:
         raise
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether the content of a file matches its digest."""
-    with open(path, "rb") as file:
-        digest = file.read(DIGEST_BYTES)
-        return digest == hashlib.file_digest(file, "sha256").digest()
+def _read(file: BufferedReader) -> Checkpoint | None:
+    """The checkpoint in `file`; None if its content does not match its digest. UserError if it cannot be read."""
+    digest = file.read(DIGEST_BYTES)
+    if digest != hashlib.file_digest(file, "sha256").digest():
+        return None
+    file.seek(DIGEST_BYTES)
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+        state = content["state"]
+        state["interval"] = Interval(**state["interval"])
+        return Checkpoint(**{**content, "state": State(**state)})
+    except (EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
+        path = Path(file.name)
+        raise UserError(f"{path}: written by another version; resume with that one, or delete {path.parent}") from None
 
 
 def _sync(folder: Path) -> None:

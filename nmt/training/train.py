@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -23,11 +21,18 @@ from nmt.model.network import Network
 from nmt.settings.checks import finite, read_values
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
-from nmt.system.files import UserError, atomic, read_json, sha256, write_json
+from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder, add_threads_argument
-from nmt.trained import LEARNED, MODEL, SOURCE, SUMMARY, TARGET, load_trained, save_model
+from nmt.trained import MODEL, SOURCE, SUMMARY, TARGET, load_trained, write_trained
 from nmt.training.batches import Batches
-from nmt.training.checkpoint import check_folder, fingerprint, has_checkpoint, locked, remove_checkpoints
+from nmt.training.checkpoint import (
+    check_apart,
+    check_folder,
+    fingerprint,
+    has_checkpoint,
+    locked,
+    remove_checkpoints,
+)
 from nmt.training.likelihood import read_ids
 from nmt.training.loop import Training
 from nmt.training.metrics import METRICS
@@ -94,8 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.minutes > 0:
         raise UserError(f"--minutes {arguments.minutes:g}: must be more than 0")
     check_folder(arguments.checkpoints)
-    if Path(os.path.realpath(arguments.output)).is_relative_to(os.path.realpath(arguments.checkpoints)):
-        raise UserError(f"--output: {arguments.output} is in the folder of --checkpoints; name another folder")
+    check_apart(arguments.output, arguments.checkpoints)
     with (
         joined(choose_device(variant.run_time.device)) as processes,
         locked(arguments.checkpoints) if processes.first else nullcontext(),
@@ -168,22 +172,13 @@ def is_finished(training: Training, output: Path) -> bool:
 
 
 def write(training: Training, finished: bool, arguments: argparse.Namespace) -> None:
-    """Write the folder of a training that has ended; remove the checkpoints if it is finished.
-
-    An earlier summary is removed first and the new one written last, so that a folder with a summary is whole.
-    """
-    (arguments.output / SUMMARY).unlink(missing_ok=True)
-    summary = training.summary()
+    """Write the folder of a training that has ended; remove the checkpoints if it is finished."""
+    summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
     source, target = arguments.shortlists
-    for original, name in ((training.metrics, METRICS), (source, SOURCE), (target, TARGET)):
-        with atomic(arguments.output / name) as partial:
-            shutil.copyfile(original, partial)
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
-    save_model(training.model, arguments.output / MODEL)
-    digests = {name: sha256(arguments.output / name) for name in LEARNED}
-    about = {"finished": finished, "languages": arguments.languages, "digests": digests}
-    write_json(arguments.output / SUMMARY, summary | about)
+    copies = {METRICS: training.metrics, SOURCE: source, TARGET: target}
+    write_trained(arguments.output, training.model, copies, summary)
     if finished:
         remove_checkpoints(arguments.checkpoints)

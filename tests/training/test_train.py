@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 import torch
 
+from nmt import trained
 from nmt.__main__ import main
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
-from nmt.training import loop, train
+from nmt.training import loop
 from nmt.training.batches import Batch, Batches
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.loop import Training
@@ -299,7 +300,7 @@ def test_what_is_trained_already_is_not_trained_again(
     assert main(arguments(toy, tmp_path, seed=2)) == 0
     assert (tmp_path / "model/summary.json").read_bytes() != before
     with monkeypatch.context() as patch:
-        patch.setattr(train, "save_model", die)
+        patch.setattr(trained, "save_model", die)
         with pytest.raises(KilledError):
             main(arguments(toy, tmp_path, checkpoint_every=7))
     assert main(arguments(toy, tmp_path, seed=2, checkpoint_every=7)) == 1

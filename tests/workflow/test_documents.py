@@ -115,7 +115,7 @@ def test_a_printed_step_knows_its_options(words: tuple[str, ...], capsys: pytest
     with pytest.raises(SystemExit) as stop:
         main([step, "--help"])
     assert stop.value.code == 0
-    known = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capsys.readouterr().out))
+    known = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", capsys.readouterr().out))
     assert {word for word in rest if word.startswith("--")} <= known
 
 
@@ -140,7 +140,7 @@ def test_settings_are_found_in_both_forms() -> None:
 
 def test_the_steps_for_users_are_all_shown() -> None:
     shown = {words[0] for words in of_all(steps)}
-    assert {"translate", "score", "align", "status", "tensorboard"} <= shown
+    assert {"translate", "score", "align", "status", "tensorboard", "export"} <= shown
 
 
 def test_the_readme_is_one_screen() -> None:

@@ -1,0 +1,111 @@
+"""A model of a checkpoint: that of a training which ended there, and the checkpoints stay as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.__main__ import main
+from nmt.trained import load_trained
+from nmt.training import loop
+from nmt.training.loop import Training
+from tests.training.toy import SIDES, arguments, weights
+
+
+class KilledError(Exception):
+    pass
+
+
+def kill(toy: Path, output: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> None:
+    """A training killed after update 23, with checkpoints every 5 updates."""
+    plain = Training.checkpoint_due
+
+    def dying(self: Training) -> bool:
+        if self.state.updates == 23:
+            raise KilledError
+        return plain(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "checkpoint_due", dying)
+        with pytest.raises(KilledError):
+            main(arguments(toy, output, checkpoint_every=5, **settings))
+
+
+def export(toy: Path, output: Path, *more: str) -> list[str]:
+    """The command that makes `output`/model of the checkpoints in `output`/checkpoints."""
+    flags = ["--shortlists", *(toy / f"shortlist.{side}" for side in SIDES), "--languages", "xa", "xb"]
+    flags += ["--checkpoints", output / "checkpoints", "--output", output / "model"]
+    return ["export", *map(str, flags), *more]
+
+
+@pytest.mark.parametrize("settings", [{}, {"attention": "fixed", "alignment": 1000}, {"unit": "lstm"}])
+def test_it_is_the_model_of_a_training_that_ended_there(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    """Of the last whole checkpoint; no file of the training changes."""
+    killed, ended = tmp_path / "killed", tmp_path / "ended"
+    kill(toy, killed, monkeypatch, **settings)
+    (killed / "checkpoints" / ".latest.pt.1.partial").write_bytes(b"half a checkp")
+    for updates in (20, 15):
+        before = {path: path.read_bytes() for path in (killed / "checkpoints").iterdir()}
+        assert main(export(toy, killed)) == 0
+        assert {path: path.read_bytes() for path in (killed / "checkpoints").iterdir()} == before
+        assert main(arguments(toy, ended, updates=updates, **settings)) == 0
+        assert weights(killed) == weights(ended)
+        found = load_trained(killed / "model")
+        assert (found.model.updates, found.languages) == (updates, ("xa", "xb"))
+        summary = json.loads((killed / "model" / "summary.json").read_text())
+        assert (summary["updates"], summary["finished"]) == (updates, False)
+        (killed / "checkpoints" / "latest.pt").write_bytes(b"damaged")
+
+
+def test_with_a_patience_it_is_the_best_model(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nlls = iter([6.0, 5.0, 7.0, 8.0])
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "sentence_nll", lambda model, sources, *_: [next(nlls)] * len(sources))
+        kill(toy, tmp_path, monkeypatch, patience=9, evaluate_every=5)
+    assert main(export(toy, tmp_path)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert (summary["development_nll"], summary["updates_best"], summary["updates"]) == (5.0, 10, 20)
+    assert main(arguments(toy, tmp_path / "ended", updates=10)) == 0
+    assert weights(tmp_path) == weights(tmp_path / "ended")
+
+
+def test_bfloat16_halves_the_file_and_is_read_as_float32(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill(toy, tmp_path, monkeypatch, hidden=40)
+    sizes, models = [], []
+    for more in ([], ["--bf16"]):
+        assert main(export(toy, tmp_path, *more)) == 0
+        sizes.append(len(weights(tmp_path)))
+        models.append(load_trained(tmp_path / "model").model)
+    assert sizes[1] < 0.6 * sizes[0]
+    for exact, rounded in zip(*(model.parameters() for model in models), strict=True):
+        assert rounded.dtype == torch.float32
+        bits = exact.detach().view(torch.int32)
+        halfway = ((bits >> 16) & 1) + 0x7FFF  # round the lower 16 bits to the nearest, ties to even
+        assert torch.equal(rounded.detach().view(torch.int32), (bits + halfway) >> 16 << 16)
+
+
+def test_mistakes_are_one_line(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(export(toy, tmp_path)) == 1
+    assert capsys.readouterr().err == (
+        f"nmt export: {tmp_path}/checkpoints: no whole checkpoint in it; "
+        "name the folder --checkpoints of a training under way\n"
+    )
+    kill(toy, tmp_path, monkeypatch)
+    short = tmp_path / "short"
+    short.write_text("".join((toy / "shortlist.target").read_text().splitlines(keepends=True)[:-1]))
+    capsys.readouterr()
+    assert main(export(toy, tmp_path, "--shortlists", str(toy / "shortlist.source"), str(short))) == 1
+    assert capsys.readouterr().err == "nmt export: --shortlists: not those of the training; name its own\n"
+    assert main(export(toy, tmp_path, "--output", str(tmp_path / "checkpoints" / "model"))) == 1
+    assert "is in the folder of --checkpoints; name another folder" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
