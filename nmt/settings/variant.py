@@ -23,6 +23,7 @@ from nmt.settings.checks import (
     positive,
     text,
 )
+from nmt.system.files import UserError
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Optimization:
 
     `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number of
     evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates;
-    `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2).
+    `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2); over the last `cooldown`
+    updates before the cap, the learning rate falls linearly to 0.
     """
 
     updates: Annotated[int, integer(1)]
@@ -61,6 +63,7 @@ class Optimization:
     forget_bias: Annotated[float, finite(0), Neutral(0.0)] = 0.0
     optimizer: Annotated[str, choice("adadelta", "adam")] = "adadelta"
     learning_rate: Annotated[float, positive()] = 1.0
+    cooldown: Annotated[int, integer(0), Neutral(0)] = 0
     rho: Annotated[float, positive(below=1)] = 0.95
     epsilon: Annotated[float, positive()] = 1e-6
     clip_norm: Annotated[float, positive()] = 1.0
@@ -104,6 +107,10 @@ class Variant:
             part: build(kind, {key: value[key] for key in keys_of(kind) if key in value}, where)
             for part, kind in PARTS.items()
         }
+        optimization = parts["optimization"]
+        if optimization.cooldown > optimization.updates:
+            expected = f"at most as many as updates, {optimization.updates}"
+            raise UserError(f"{where}.cooldown: expected {expected}, not {optimization.cooldown}")
         return cls(named.name, named.label or named.name, named.continues, **parts)
 
     def to_json(self) -> str:

@@ -115,8 +115,11 @@ class Training:
         exhausted = patience > 0 and state.evaluations_without_improvement >= patience
         return exhausted or state.updates >= self.last
 
-    def run(self) -> None:
+    def run(self, minutes: float = math.inf) -> bool:
         """Update until the training has finished, with records, evaluations and checkpoints on the way.
+
+        Return whether it has: where `minutes` are over before, it ends early, with a checkpoint from which it goes on.
+        The last record and evaluation follow that checkpoint, so they are no part of a training that goes on.
 
         Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop, and
         UserError if the development set has no finite NLL at the end.
@@ -126,8 +129,12 @@ class Training:
         bar = Progress(self.label, self.last, "updates", shown) if processes.first else nullcontext()
         with Stop(patient=not processes.alone) as stop, bar as progress, ahead(self.prepare, shown) as prepared:
             self.read_at = self.saved_at = time.monotonic()
-            while not self.finished():
+            end = self.saved_at + 60 * minutes
+            early = False
+            while not (early or self.finished()):
                 batch, words = next(prepared)
+                if self.optimization.cooldown:
+                    self.update.set_learning_rate(self.learning_rate())
                 self.pending.append(self.update(batch.to(self.device)))
                 state.updates += 1
                 state.interval.words += words
@@ -137,8 +144,8 @@ class Training:
                     figures = self.record()
                 if evaluated:
                     self.evaluate()
-                stopped, due = processes.any(stop.asked, self.checkpoint_due())
-                if stopped or due:
+                stopped, over, due = processes.any(stop.asked, time.monotonic() >= end, self.checkpoint_due())
+                if stopped or over or due:
                     self.checkpoint()
                 if stopped:
                     raise StoppedError(
@@ -146,10 +153,21 @@ class Training:
                         if processes.first
                         else ""
                     )
+                early = over and not self.finished()
+                if early:
+                    figures = figures or self.record()
+                    if not evaluated:
+                        self.evaluate()
                 if progress is not None and figures is not None:
                     progress.update(state.updates - shown, **figures, development_nll=state.development_nll)
                     shown = state.updates
         self.check_development_nll()
+        return not early
+
+    def learning_rate(self) -> float:
+        """The learning rate of the next update: within the cooldown, in proportion to the updates that are left."""
+        left = self.last - self.state.updates
+        return self.optimization.learning_rate * min(1.0, left / self.optimization.cooldown)
 
     def prepare(self, number: int) -> tuple[Batch, int]:
         """This process's share of a minibatch, and the target words of all of it, ends of sentences included."""

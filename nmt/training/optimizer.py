@@ -64,6 +64,10 @@ class Adadelta(torch.optim.Optimizer):
                 self._update_whole(parameter, gradient, factor, finite, fresh)
         return norm
 
+    def set_learning_rate(self, rate: float | Tensor) -> None:
+        """Take `rate` from the next step on; a 0-dim tensor may change its value without another call."""
+        self.param_groups[0]["learning_rate"] = rate
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load a state; its last step may have been sparse."""
         super().load_state_dict(state_dict)
@@ -114,7 +118,11 @@ class Adadelta(torch.optim.Optimizer):
         square.lerp_(gradient * gradient, fresh)
         step = torch.add(delta, group["epsilon"]).div_(square + group["epsilon"]).sqrt_().mul_(gradient)
         delta.lerp_(step * step, fresh)
-        weight.sub_(step, alpha=group["learning_rate"])
+        rate = group["learning_rate"]
+        if isinstance(rate, Tensor):
+            weight.sub_(step.mul_(rate))
+        else:
+            weight.sub_(step, alpha=rate)
 
 
 class Adam(torch.optim.Adam):
@@ -132,6 +140,10 @@ class Adam(torch.optim.Adam):
         self.found_inf = (~norm.isfinite()).float()  # tells the fused kernel to skip the step
         super().step(closure)
         return norm
+
+    def set_learning_rate(self, rate: float | Tensor) -> None:
+        """Take `rate` from the next step on; a 0-dim tensor may change its value without another call."""
+        self.param_groups[0]["lr"] = rate
 
 
 def make_optimizer(model: nn.Module, optimization: Optimization) -> Adadelta | Adam:

@@ -1,6 +1,6 @@
 """Train one variant (Section 4.2 and Appendix B), or resume it from its last checkpoint. SIGTERM or SIGINT (Ctrl-C)
-end it after the current update, with a checkpoint and exit code 75. Several processes started by torchrun train one
-model, each on its share of every minibatch.
+end it after the current update, with a checkpoint and exit code 75; --minutes ends it with a model and a checkpoint.
+Several processes started by torchrun train one model, each on its share of every minibatch.
 
 The cost is the summed negative log-likelihood of a minibatch, its gradient is scaled down to norm `clip_norm`, and the
 development set is scored at intervals. The folder that is written holds all that a translation needs.
@@ -9,6 +9,7 @@ development set is scored at intervals. The folder that is written holds all tha
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import sys
@@ -68,6 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " removed at the end",
     )
     parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        metavar="N",
+        help="end after so many minutes of training, with the model so far; the checkpoint is kept, and the"
+        " same command goes on from it",
+    )
+    parser.add_argument(
         "--output",
         required=True,
         type=OutputFolder,
@@ -82,6 +91,8 @@ def run(arguments: argparse.Namespace) -> None:
     set_threads(arguments.threads)
     keep_memory()
     variant = Variant.from_json(arguments.settings)
+    if not arguments.minutes > 0:
+        raise UserError(f"--minutes {arguments.minutes:g}: must be more than 0")
     check_folder(arguments.checkpoints)
     if Path(os.path.realpath(arguments.output)).is_relative_to(os.path.realpath(arguments.checkpoints)):
         raise UserError(f"--output: {arguments.output} is in the folder of --checkpoints; name another folder")
@@ -100,9 +111,15 @@ def run(arguments: argparse.Namespace) -> None:
                 )
             return
         training.resume()
-        training.run()
+        finished = training.run(arguments.minutes)
         if processes.first:
-            write(training, arguments)
+            write(training, finished, arguments)
+            if not finished:
+                print(
+                    f"{training.label}: ended early, after update {training.state.updates:,} of {training.last:,}; "
+                    "the same command goes on from there",
+                    file=sys.stderr,
+                )
 
 
 def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> Training:
@@ -143,11 +160,15 @@ def is_finished(training: Training, output: Path) -> bool:
     if has_checkpoint(training.folder) or not all((output / name).is_file() for name in (MODEL, SUMMARY)):
         return False
     summary = read_json(output / SUMMARY)
-    return isinstance(summary, dict) and summary.get("settings_digest") == training.settings_digest
+    return (
+        isinstance(summary, dict)
+        and summary.get("settings_digest") == training.settings_digest
+        and summary.get("finished", True)
+    )
 
 
-def write(training: Training, arguments: argparse.Namespace) -> None:
-    """Write the folder of a finished training and remove the checkpoints.
+def write(training: Training, finished: bool, arguments: argparse.Namespace) -> None:
+    """Write the folder of a training that has ended; remove the checkpoints if it is finished.
 
     An earlier summary is removed first and the new one written last, so that a folder with a summary is whole.
     """
@@ -162,5 +183,7 @@ def write(training: Training, arguments: argparse.Namespace) -> None:
     training.model.updates = summary["updates_best"]
     save_model(training.model, arguments.output / MODEL)
     digests = {name: sha256(arguments.output / name) for name in LEARNED}
-    write_json(arguments.output / SUMMARY, {**summary, "languages": arguments.languages, "digests": digests})
-    remove_checkpoints(arguments.checkpoints)
+    about = {"finished": finished, "languages": arguments.languages, "digests": digests}
+    write_json(arguments.output / SUMMARY, summary | about)
+    if finished:
+        remove_checkpoints(arguments.checkpoints)

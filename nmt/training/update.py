@@ -48,6 +48,10 @@ class Update:
         self.differentiate(cost)
         return cost.detach(), self.optimizer.step()
 
+    def set_learning_rate(self, rate: float) -> None:
+        """Take `rate` from the next update on."""
+        self.optimizer.set_learning_rate(rate)
+
     def cost(self, batch: Batch) -> Tensor:
         """The sum of -log p(y | x) over `batch`."""
         with self.precision():
@@ -81,6 +85,7 @@ class GraphedUpdate(Update):
         self.pool = torch.cuda.graph_pool_handle()
         self.stream = torch.cuda.Stream(device)
         self.failed = False
+        self.rate = torch.empty((), device=device)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
         batch = Batch(*(_padded(part) for part in batch))
@@ -112,6 +117,10 @@ class GraphedUpdate(Update):
             warn(f"no CUDA graph could be captured, so updates are slower: {str(error).splitlines()[0]}")
         else:
             self.graphs[shape] = graph, batch, cost, norm
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Take `rate` from the next update on; a graph reads it from memory, as a number it would never change."""
+        self.optimizer.set_learning_rate(self.rate.fill_(rate))
 
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:

@@ -73,6 +73,12 @@ def test_settings_in_json_are_strict(line: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_a_cooldown_is_no_longer_than_the_training() -> None:
+    assert variant(cooldown=3).optimization.cooldown == 3
+    with pytest.raises(UserError, match=r"settings\.cooldown: expected at most as many as updates, 3, not 4"):
+        variant(cooldown=4)
+
+
 def test_every_setting_belongs_to_one_part() -> None:
     names = [one.name for kind in PARTS.values() for one in fields(kind)]
     assert len(names) == len(set(names))
@@ -96,6 +102,7 @@ def test_every_setting_that_is_learned_counts() -> None:
         "implementation": "readable",
         "rho": 0.5,
         "output_rank": None,
+        "cooldown": 2,
     }
     for kind in (Architecture, Optimization):
         for one in fields(kind):

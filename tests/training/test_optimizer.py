@@ -47,6 +47,24 @@ def test_lazy_adadelta_is_adadelta(dtype: torch.dtype, tolerance: float) -> None
 
 
 @pytest.mark.parametrize("name", ["adadelta", "adam"])
+def test_a_learning_rate_may_be_a_tensor_that_is_filled_anew(name: str) -> None:
+    layers = [nn.Linear(3, 2) for _ in range(2)]
+    layers[1].load_state_dict(layers[0].state_dict())
+    ours, theirs = (make_optimizer(layer, tiny_variant(optimizer=name).optimization) for layer in layers)
+    rate = torch.empty(())
+    ours.set_learning_rate(rate)
+    for number in range(8):
+        rate.fill_(1 - number / 8)
+        theirs.set_learning_rate(1 - number / 8)
+        for layer, optimizer in zip(layers, (ours, theirs), strict=True):
+            optimizer.zero_grad()
+            layer(torch.ones(3) * (number - 4)).square().sum().backward()
+            optimizer.step()
+    for one, other in zip(*(layer.parameters() for layer in layers), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", ["adadelta", "adam"])
 def test_a_gradient_that_is_not_finite_changes_nothing(name: str) -> None:
     model = nn.Linear(3, 2)
     optimizer = make_optimizer(model, tiny_variant(optimizer=name).optimization)

@@ -15,14 +15,17 @@ import pytest
 import torch
 
 from nmt.__main__ import main
+from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
 from nmt.training import loop, train
+from nmt.training.batches import Batch, Batches
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.loop import Training
 from nmt.training.optimizer import make_optimizer
+from nmt.training.update import Update
 from tests.conftest import SmallDisk
 from tests.model.models import save_trained, tiny_model
 from tests.training.toy import arguments, records, tiny_variant, weights
@@ -56,7 +59,8 @@ def die_at(monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
 def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights and records, although the kills fall between two records."""
     adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}
-    for name, settings in (("adadelta", {}), ("adam", adam)):
+    cooled = {"cooled-adadelta": {"cooldown": 50}, "cooled-adam": adam | {"patience": 0, "cooldown": 50}}
+    for name, settings in {"adadelta": {}, "adam": adam, **cooled}.items():
         settings |= {"updates": 90, "evaluate_every": 20, "checkpoint_every": 7}
         whole, broken = tmp_path / f"{name}-whole", tmp_path / f"{name}-broken"
         assert main(arguments(toy, whole, **settings)) == 0
@@ -142,6 +146,45 @@ def test_it_learns_to_reverse_sentences(toy: Path, tmp_path: Path) -> None:
     assert summary["development_nll"] < 3.0, f"seed {seed}"  # about 9 without learning
 
 
+@pytest.mark.parametrize("ends", [4, 12])
+@pytest.mark.parametrize(
+    "settings", [{}, {"optimizer": "adam", "learning_rate": 0.3, "patience": 1, "updates": 500, "evaluate_every": 5}]
+)
+def test_ended_early_it_leaves_a_model_and_goes_on_to_the_same_bytes(
+    toy: Path, tmp_path: Path, settings: dict[str, Any], ends: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The early model is that of a training with a smaller cap, and its score counts for no patience."""
+    whole, short, broken = tmp_path / "whole", tmp_path / "short", tmp_path / "broken"
+    command = arguments(toy, broken, **settings)
+    for _ in range(ends):
+        assert main([*command, "--minutes", "1e-9"]) == 0  # one update each
+    assert f"tiny: ended early, after update {ends} of " in capsys.readouterr().err
+    assert main(arguments(toy, short, **settings | {"updates": ends, "patience": 0})) == 0
+    summary = json.loads((broken / "model" / "summary.json").read_text())
+    assert (summary["updates"], summary["finished"]) == (ends, False)
+    if not settings:
+        assert weights(broken) == weights(short)
+        assert records(broken) == records(short)
+        shutil.copytree(broken / "model", tmp_path / "alone" / "model")
+        assert main([*arguments(toy, tmp_path / "alone"), "--minutes", "1e-9"]) == 0
+        assert "ended early, after update 1 of " in capsys.readouterr().err  # it is not taken for a finished one
+    assert main(command) == 0
+    assert main(arguments(toy, whole, **settings)) == 0
+    assert weights(broken) == weights(whole)
+    assert records(broken) == records(whole)
+    assert not (broken / "checkpoints").exists()
+    assert json.loads((broken / "model" / "summary.json").read_text())["finished"]
+    capsys.readouterr()
+    assert main([*command, "--minutes", "1e-9"]) == 0
+    assert "delete it to train again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
+def test_minutes_must_be_positive(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], minutes: str) -> None:
+    assert main([*arguments(toy, tmp_path), "--minutes", minutes]) == 1
+    assert capsys.readouterr().err == f"nmt train: --minutes {minutes}: must be more than 0\n"
+
+
 def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
@@ -153,6 +196,44 @@ def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     assert hours[1] > hours[0]
     assert main([*arguments(toy, tmp_path / "third"), *flags]) == 1
     assert main(arguments(toy, tmp_path / "fourth", continues="tiny")) == 1
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.Adadelta, torch.optim.Adam])
+def test_a_cooldown_is_pytorchs_schedule_over_the_variants_own_updates(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimizer: type[torch.optim.Optimizer]
+) -> None:
+    """Update for update, in a training that continues another."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(arguments(toy, first)) == 0
+    adam = optimizer is torch.optim.Adam
+    settings = {"optimizer": "adam" if adam else "adadelta", "learning_rate": 0.01 if adam else 0.7}
+    cooled: list[list[torch.Tensor]] = []
+    plain = Update.__call__
+
+    def watched(self: Update, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        result = plain(self, batch)
+        cooled.append([weight.detach().clone() for weight in self.optimizer.param_groups[0]["params"]])
+        return result
+
+    monkeypatch.setattr(Update, "__call__", watched)
+    command = arguments(toy, second, continues="tiny", updates=25, cooldown=10, **settings)
+    assert main([*command, "--initial", str(first / "model")]) == 0
+
+    model = load_model(first / "model" / "model.safetensors")
+    batches = Batches(Bitext(toy / "binarized"), 50, 20, 4)
+    own = {} if adam else {"rho": 0.95, "eps": 1e-6}
+    optimization = optimizer(model.parameters(), lr=settings["learning_rate"], **own)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimization, lambda done: min(1.0, (25 - done) / 10))
+    assert len(cooled) == 25
+    for number, ours in enumerate(cooled):
+        optimization.zero_grad()
+        model.summed_nll(*batches[30 + number]).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimization.step()
+        schedule.step()
+        for one, other in zip(ours, model.parameters(), strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+    assert schedule.get_last_lr() == [0.0]
 
 
 def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:

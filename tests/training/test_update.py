@@ -25,8 +25,11 @@ def test_an_update_waits_for_nothing_on_a_gpu(kind: dict[str, Any]) -> None:
     batch = Batch(*(part.to("meta") for part in ragged_batch()))
     with pytest.raises(RuntimeError):
         batch.target[batch.target_mask]
-    cost, norm = Update(model, tiny_variant().optimization, torch.device("meta"), Processes())(batch)
-    assert cost.shape == norm.shape == ()
+    update = Update(model, tiny_variant().optimization, torch.device("meta"), Processes())
+    for rate in (1.0, torch.empty((), device="meta")):
+        update.optimizer.set_learning_rate(rate)
+        cost, norm = update(batch)
+        assert cost.shape == norm.shape == ()
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
@@ -50,7 +53,7 @@ def test_sparse_gradients_change_no_update(loss: str) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
 def test_captured_updates_are_those_made_operation_by_operation(optimizer: str) -> None:
-    """Three shapes in turn: each runs operation by operation, is captured, and is then replayed."""
+    """Three shapes in turn: each runs operation by operation, is captured, and is then replayed, at falling rates."""
     cuda = torch.device("cuda")
     models = [tiny_model(dtype=torch.float32).to(cuda) for _ in range(2)]
     optimization = tiny_variant(optimizer=optimizer).optimization
@@ -60,6 +63,8 @@ def test_captured_updates_are_those_made_operation_by_operation(optimizer: str) 
         shape = ((5, 3), (12, 3), (9, 20))[number % 3]
         sources, targets = ragged_pairs(number, lengths=(shape, (1, 2), (shape[0], 1)))
         batch = Batch(*pad(sources, cuda), *pad(targets, cuda))
+        for update in (captured, plain):
+            update.set_learning_rate((15 - number) / 15)
         torch.testing.assert_close(captured(batch), plain(batch), rtol=1e-4, atol=1e-4)
     assert len(captured.graphs) == 3
     for one, other in zip(*(model.parameters() for model in models), strict=True):
