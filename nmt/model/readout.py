@@ -17,8 +17,9 @@ from nmt.model.fast.steps import softmax as softmax_steps
 from nmt.settings.variant import Architecture
 
 CHUNK = 1024  # words with logits in memory at once in float32, twice as many in bfloat16: 120 MB at the paper's size
+GPU_CHUNK = 8192  # the same on a GPU, where few large products are faster: 1 GB, mostly all words of a minibatch
 BLOCK = 64  # words whose logits fit in the cache of a CPU
-MULTIPLE = 16  # rows of logits are padded to a multiple of it: a product with odd rows takes a third longer
+MULTIPLE = 16  # rows of operands are padded to a multiple of it: a product with odd rows takes a third longer or more
 
 
 class Readout(nn.Module):
@@ -78,16 +79,20 @@ class _SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
-        dtype, symbols = product_type(W_o), len(W_o)
+        dtype, (symbols, columns) = product_type(W_o), W_o.shape
+        on_cpu = W_o.device.type == "cpu"
         hidden, weights = hidden.to(dtype), W_o
         if dtype != W_o.dtype:
-            weights = functional.pad(W_o.to(dtype), (0, 0, 0, -symbols % MULTIPLE))
+            more = 0 if on_cpu else -columns % MULTIPLE
+            hidden = functional.pad(hidden, (0, more))
+            weights = functional.pad(W_o.to(dtype), (0, more, 0, -symbols % MULTIPLE))
         total = b_o.new_zeros(())
         grad_hidden, grad_b = torch.empty_like(hidden), torch.zeros_like(b_o)
         grad_W: Tensor | None = None
-        chunks = math.ceil(len(hidden) * hidden.element_size() / (CHUNK * torch.float32.itemsize))
+        chunk = CHUNK if on_cpu else GPU_CHUNK
+        chunks = math.ceil(len(hidden) * hidden.element_size() / (chunk * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
-        block = BLOCK if W_o.device.type == "cpu" else size
+        block = BLOCK if on_cpu else size
         softmax = softmax_kernels if kernels.wanted(W_o) else softmax_steps
         logits, bias = _padded_logits(hidden[:size], symbols), _padded_bias(b_o)
         for start in range(0, len(hidden), size):
@@ -101,13 +106,13 @@ class _SummedNLL(torch.autograd.Function):
                 grad_b += grad_bias[:symbols]
             torch.mm(errors, weights, out=grad_hidden[start : start + size])
             if grad_W is None:
-                grad_W = (errors.T @ rows)[:symbols].to(W_o.dtype)
+                grad_W = (errors.T @ rows)[:symbols, :columns].to(W_o.dtype)
             elif dtype == W_o.dtype:
                 grad_W.addmm_(errors.T, rows)
             else:
-                grad_W += (errors.T @ rows)[:symbols]
+                grad_W += (errors.T @ rows)[:symbols, :columns]
         assert grad_W is not None
-        ctx.gradients = grad_hidden, grad_W, grad_b
+        ctx.gradients = grad_hidden[:, :columns], grad_W, grad_b
         return total
 
     @staticmethod
