@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from nmt.model.fast import kernels
-from nmt.model.fast.kernels import additive, gated, lstm
+from nmt.model.fast.kernels import additive, gated, lstm, softmax
 from nmt.model.fast.steps import lstm as lstm_steps
 from tests.kernels import DEVICE, run, stacks
 from tests.model.models import ragged_batch, tiny_model
@@ -235,6 +235,41 @@ def check_the_lstm(
         assert_close(one, other, tolerance)
 
 
+@types
+@pytest.mark.parametrize(("rows", "symbols"), [(1, 5), (7, 200), (3, softmax.COLUMNS), (2, softmax.COLUMNS + 13)])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scale", [1, 1e4])
+def check_the_softmax(
+    scale: float,
+    masked: bool,
+    rows: int,
+    symbols: int,
+    dtype: torch.dtype,
+    low_precision: torch.dtype,
+    tolerance: float,
+) -> None:
+    """On rows of a wider tensor, whose last 3 columns have no probability; logits are whole numbers, so sums exact."""
+    buffer = (random(rows, symbols + 19, dtype=dtype) * scale).round().to(low_precision)
+    logits, beyond = buffer[:, : symbols + 3], buffer[:, symbols + 3 :].clone()
+    bias = functional.pad(random(symbols, dtype=dtype).round(), (0, 3), value=-torch.inf)
+    words = torch.randint(symbols, (rows,), generator=RANDOM)
+    words[0] = symbols - 1
+    words = words.to(DEVICE)
+    counted = torch.arange(rows, device=DEVICE) % 3 != 1 if masked else None
+
+    exact, exact_bias = leaf(logits, torch.float64), leaf(bias, torch.float64)
+    losses = functional.cross_entropy(exact + exact_bias, words, reduction="none")
+    expected = losses.sum() if counted is None else losses[counted].sum()
+    expected.backward()
+    loss, grad_bias = softmax.errors(logits, words, counted, bias)
+    assert loss.dtype == grad_bias.dtype == dtype
+    assert_close(loss, expected.detach(), tolerance)
+    assert_close(logits, exact.grad, tolerance)
+    assert_close(grad_bias, exact_bias.grad, rows * 2**-7 if low_precision == torch.bfloat16 else tolerance)
+    assert not logits[:, symbols:].any()
+    assert torch.equal(buffer[:, symbols + 3 :], beyond)
+
+
 @pytest.mark.parametrize("attention", ["additive", "fixed"])
 @pytest.mark.parametrize("unit", ["gated", "lstm"])
 def check_the_whole_model(unit: str, attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,6 +320,9 @@ def call_all(
         lstm.cell(state, inputs, product, kept if len(rows) == 2 else None, inputs, zeros(*rows, n), state, copy)
         lstm.cell_backward(state, state, inputs, zeros(*rows, n), kept, out.to(low_precision))
         lstm.state_backward(state, state, copy)
+    words, bias = zeros(B, dtype=torch.int64), zeros(16 * n)
+    for counted in (zeros(B, dtype=torch.bool), None):
+        softmax.errors(zeros(B, 16 * n, dtype=low_precision), words, counted, bias)
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
@@ -319,6 +357,6 @@ def compile_every_kernel(
     assert set(spilt) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
-        *("_cell", "_cell_backward", "_packed_backward"),
+        *("_cell", "_cell_backward", "_packed_backward", "_errors"),
     }
     assert dtype == torch.float64 or not any(spilt.values()), spilt
