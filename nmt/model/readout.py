@@ -10,12 +10,16 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from nmt.model.fast import kernels
+from nmt.model.fast.kernels import softmax as softmax_kernels
 from nmt.model.fast.precision import product_type
+from nmt.model.fast.steps import softmax as softmax_steps
 from nmt.settings.variant import Architecture
 
 CHUNK = 1024  # words with logits in memory at once in float32, twice as many in bfloat16: 120 MB at the paper's size
+GPU_CHUNK = 8192  # the same on a GPU, where few large products are faster: 1 GB, mostly all words of a minibatch
 BLOCK = 64  # words whose logits fit in the cache of a CPU
-MULTIPLE = 16  # rows of logits are padded to a multiple of it: a product with odd rows takes a third longer
+MULTIPLE = 16  # rows of operands are padded to a multiple of it: a product with odd rows takes a third longer or more
 
 
 class Readout(nn.Module):
@@ -75,35 +79,40 @@ class _SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
-        dtype = product_type(W_o)
+        dtype, (symbols, columns) = product_type(W_o), W_o.shape
+        on_cpu = W_o.device.type == "cpu"
         hidden, weights = hidden.to(dtype), W_o
         if dtype != W_o.dtype:
-            weights = functional.pad(W_o.to(dtype), (0, 0, 0, -len(W_o) % MULTIPLE))
+            more = 0 if on_cpu else -columns % MULTIPLE
+            hidden = functional.pad(hidden, (0, more))
+            weights = functional.pad(W_o.to(dtype), (0, more, 0, -symbols % MULTIPLE))
         total = b_o.new_zeros(())
         grad_hidden, grad_b = torch.empty_like(hidden), torch.zeros_like(b_o)
         grad_W: Tensor | None = None
-        chunks = math.ceil(len(hidden) * hidden.element_size() / (CHUNK * torch.float32.itemsize))
+        chunk = CHUNK if on_cpu else GPU_CHUNK
+        chunks = math.ceil(len(hidden) * hidden.element_size() / (chunk * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
-        logits, bias = _padded_logits(hidden[:size], len(W_o)), _padded_bias(b_o)
+        block = BLOCK if on_cpu else size
+        softmax = softmax_kernels if kernels.wanted(W_o) else softmax_steps
+        logits, bias = _padded_logits(hidden[:size], symbols), _padded_bias(b_o)
         for start in range(0, len(hidden), size):
             rows, targets = hidden[start : start + size], words[start : start + size]
             errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(weights)])
-            block = BLOCK if W_o.device.type == "cpu" else size
             for first in range(0, len(rows), block):
                 last = min(first + block, len(rows))
                 real = None if counted is None else counted[start + first : start + last]
-                loss, grad_bias = _errors(logits[first:last], targets[first:last], real, bias)
+                loss, grad_bias = softmax.errors(logits[first:last], targets[first:last], real, bias)
                 total += loss
-                grad_b += grad_bias[: len(W_o)]
+                grad_b += grad_bias[:symbols]
             torch.mm(errors, weights, out=grad_hidden[start : start + size])
             if grad_W is None:
-                grad_W = (errors.T @ rows).to(W_o.dtype)
+                grad_W = (errors.T @ rows)[:symbols, :columns].to(W_o.dtype)
             elif dtype == W_o.dtype:
                 grad_W.addmm_(errors.T, rows)
             else:
-                grad_W += errors.T @ rows
+                grad_W += (errors.T @ rows)[:symbols, :columns]
         assert grad_W is not None
-        ctx.gradients = grad_hidden, grad_W[: len(W_o)], grad_b
+        ctx.gradients = grad_hidden[:, :columns], grad_W, grad_b
         return total
 
     @staticmethod
@@ -127,23 +136,3 @@ def _padded_logits(hidden: Tensor, symbols: int) -> Tensor:
 def _padded_bias(bias: Tensor) -> Tensor:
     """`bias` (K,) padded as the logits are, with -inf, so that the probabilities beyond K are 0."""
     return functional.pad(bias, (0, -len(bias) % MULTIPLE), value=-torch.inf)
-
-
-def _errors(logits: Tensor, words: Tensor, counted: Tensor | None, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Replace `logits` (N, K), still without `bias`, by the gradient of the summed nll of the counted words.
-
-    Returns that sum and the gradient of the bias. All is computed in the type of the bias.
-    """
-    words = words.unsqueeze(-1)
-    exact = logits.to(bias.dtype)
-    exact += bias
-    margin = exact.amax(dim=-1, keepdim=True) - exact.gather(-1, words)
-    torch.softmax(exact, dim=-1, out=exact)
-    losses = margin - exact.amax(dim=-1, keepdim=True).log()  # the probability of the likeliest word is never 0
-    exact.scatter_add_(-1, words, torch.full_like(losses, -1.0))
-    if counted is not None:
-        exact *= counted.unsqueeze(-1)
-        losses *= counted.unsqueeze(-1)
-    if exact is not logits:
-        logits.copy_(exact)
-    return losses.sum(), exact.sum(dim=0)

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.fast import kernels
 from nmt.settings.variant import Optimization
+from nmt.training import fused
 
 CHUNK = 1 << 18  # numbers of a parameter that are updated together, few enough for a CPU's cache
 
@@ -49,11 +51,9 @@ class Adadelta(torch.optim.Optimizer):
         gradients = {parameter: parameter.grad for parameter in self._parameters() if parameter.grad is not None}
         rows = {p: gradient.coalesce() for p, gradient in gradients.items() if gradient.is_sparse}
         values = [rows[p].values() if p in rows else gradient for p, gradient in gradients.items()]
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(value) for value in values]))
+        norm = nn.utils.get_total_norm(values)
         finite = norm.isfinite()
-        if norm.device.type != "cpu":  # asking whether the norm is finite would wait for the device
-            values = [torch.where(finite, value, 0.0) for value in values]
-        elif not finite:
+        if norm.device.type == "cpu" and not finite:  # to ask another device would be to wait for it
             return norm
         factor = torch.where(finite, group["clip_norm"] / norm.clamp(min=group["clip_norm"]), 0.0)
         fresh = finite.to(norm.dtype) * (1 - group["rho"])
@@ -113,7 +113,14 @@ class Adadelta(torch.optim.Optimizer):
     def _update(
         self, weight: Tensor, gradient: Tensor, square: Tensor, delta: Tensor, factor: Tensor, fresh: Tensor
     ) -> None:
+        """Update a parameter, or rows of it; `factor` is 0 if the gradient is not finite."""
         group = self.param_groups[0]
+        tensors = (weight, gradient, square, delta)
+        if kernels.wanted(weight) and all(tensor.is_contiguous() for tensor in tensors):
+            fused.adadelta(*tensors, factor, fresh, group["learning_rate"], group["epsilon"])
+            return
+        if weight.device.type != "cpu":
+            gradient = torch.where(factor != 0, gradient, 0.0)
         gradient = gradient * factor
         square.lerp_(gradient * gradient, fresh)
         step = torch.add(delta, group["epsilon"]).div_(square + group["epsilon"]).sqrt_().mul_(gradient)

@@ -19,7 +19,7 @@ from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
 from nmt.training.parallel import Processes
 
-BUCKET = 8  # on a GPU, sentences are padded to multiples of this length, so that few graphs serve all batches
+BUCKET = 4  # on a GPU, sentences are padded to multiples of this length, so that few graphs serve all batches
 
 
 class Update:

@@ -1,17 +1,11 @@
-"""The Triton kernels against plain PyTorch, in processes of their own: Triton reads its settings when it is imported.
-
-What is called check_... runs in Triton's interpreter, which takes tensors of the CPU, and on a GPU where there is one;
-compile_... compiles for GPUs that need not be there.
-"""
+"""The Triton kernels of the model against plain PyTorch."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -19,13 +13,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from nmt.model.fast import kernels
-from nmt.model.fast.kernels import additive, gated, lstm
+from nmt.model.fast.kernels import additive, gated, lstm, softmax
 from nmt.model.fast.steps import lstm as lstm_steps
+from tests.kernels import DEVICE, run, stacks
 from tests.model.models import ragged_batch, tiny_model
 
-triton = pytest.importorskip("triton")
-
-DEVICE = "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda"
 RANDOM = torch.Generator().manual_seed(1)
 
 #: Of the states and of the matrix products, and what results may differ by.
@@ -43,25 +35,17 @@ sizes = pytest.mark.parametrize(
 )
 
 
-def run(functions: str, **environment: str) -> None:
-    """Run the functions of this file that are called so, with these variables set."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"python_functions={functions}"]
-    inherited = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    result = subprocess.run([*command, __file__], env=inherited | environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_kernels_in_the_interpreter() -> None:
-    run("check_*", TRITON_INTERPRET="1")
+    run(__file__, "check_*", TRITON_INTERPRET="1")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_kernels_on_the_gpu() -> None:
-    run("check_*")
+    run(__file__, "check_*")
 
 
 def test_kernels_compile(tmp_path: Path) -> None:
-    run("compile_*", TRITON_CACHE_DIR=str(tmp_path))
+    run(__file__, "compile_*", TRITON_CACHE_DIR=str(tmp_path))
 
 
 def test_without_triton_the_module_can_be_imported(tmp_path: Path) -> None:
@@ -251,6 +235,41 @@ def check_the_lstm(
         assert_close(one, other, tolerance)
 
 
+@types
+@pytest.mark.parametrize(("rows", "symbols"), [(1, 5), (7, 200), (3, softmax.COLUMNS), (2, softmax.COLUMNS + 13)])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scale", [1, 1e4])
+def check_the_softmax(
+    scale: float,
+    masked: bool,
+    rows: int,
+    symbols: int,
+    dtype: torch.dtype,
+    low_precision: torch.dtype,
+    tolerance: float,
+) -> None:
+    """On rows of a wider tensor, whose last 3 columns have no probability; logits are whole numbers, so sums exact."""
+    buffer = (random(rows, symbols + 19, dtype=dtype) * scale).round().to(low_precision)
+    logits, beyond = buffer[:, : symbols + 3], buffer[:, symbols + 3 :].clone()
+    bias = functional.pad(random(symbols, dtype=dtype).round(), (0, 3), value=-torch.inf)
+    words = torch.randint(symbols, (rows,), generator=RANDOM)
+    words[0] = symbols - 1
+    words = words.to(DEVICE)
+    counted = torch.arange(rows, device=DEVICE) % 3 != 1 if masked else None
+
+    exact, exact_bias = leaf(logits, torch.float64), leaf(bias, torch.float64)
+    losses = functional.cross_entropy(exact + exact_bias, words, reduction="none")
+    expected = losses.sum() if counted is None else losses[counted].sum()
+    expected.backward()
+    loss, grad_bias = softmax.errors(logits, words, counted, bias)
+    assert loss.dtype == grad_bias.dtype == dtype
+    assert_close(loss, expected.detach(), tolerance)
+    assert_close(logits, exact.grad, tolerance)
+    assert_close(grad_bias, exact_bias.grad, rows * 2**-7 if low_precision == torch.bfloat16 else tolerance)
+    assert not logits[:, symbols:].any()
+    assert torch.equal(buffer[:, symbols + 3 :], beyond)
+
+
 @pytest.mark.parametrize("attention", ["additive", "fixed"])
 @pytest.mark.parametrize("unit", ["gated", "lstm"])
 def check_the_whole_model(unit: str, attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,6 +320,9 @@ def call_all(
         lstm.cell(state, inputs, product, kept if len(rows) == 2 else None, inputs, zeros(*rows, n), state, copy)
         lstm.cell_backward(state, state, inputs, zeros(*rows, n), kept, out.to(low_precision))
         lstm.state_backward(state, state, copy)
+    words, bias = zeros(B, dtype=torch.int64), zeros(16 * n)
+    for counted in (zeros(B, dtype=torch.bool), None):
+        softmax.errors(zeros(B, 16 * n, dtype=low_precision), words, counted, bias)
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
@@ -331,40 +353,10 @@ def compile_every_kernel(
 
     In the types of the training it must spill nothing.
     """
-    compiled: dict[str, Any] = {}
-    plain = triton.JITFunction.run
-
-    def compile_only(self: Any, *args: Any, warmup: bool, **settings: Any) -> None:
-        compiled[self.fn.__name__] = plain(self, *args, warmup=True, **settings)
-
-    monkeypatch.setattr(triton.JITFunction, "run", compile_only)
-    triton.runtime.driver.set_active(AbsentGPU(capability))
-    call_all(*size, dtype, low_precision, "meta")
-    assert set(compiled) == {
+    spilt = stacks(lambda: call_all(*size, dtype, low_precision, "meta"), capability, monkeypatch, tmp_path)
+    assert set(spilt) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
-        *("_cell", "_cell_backward", "_packed_backward"),
+        *("_cell", "_cell_backward", "_packed_backward", "_errors"),
     }
-    for name, kernel in compiled.items():
-        (tmp_path / name).write_bytes(kernel.asm["cubin"])
-        command = [triton.knobs.nvidia.cuobjdump.path, "--dump-resource-usage", tmp_path / name]
-        usage = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        spilt = re.search(rf"Function {name}:\s+REG:\d+ STACK:(\d+) ", usage)
-        assert spilt is not None, usage
-        assert spilt[1] == "0" or dtype == torch.float64, usage
-
-
-class AbsentGPU:
-    """What Triton asks of a driver in order to compile."""
-
-    def __init__(self, capability: int) -> None:
-        self.capability = capability
-
-    def get_current_target(self) -> Any:
-        return triton.backends.compiler.GPUTarget("cuda", self.capability, 32)
-
-    def get_current_device(self) -> int:
-        return self.capability
-
-    def get_current_stream(self, device: int) -> int:
-        return 0
+    assert dtype == torch.float64 or not any(spilt.values()), spilt

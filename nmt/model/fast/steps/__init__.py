@@ -1,6 +1,6 @@
-"""What lies between the matrix products of a step, in plain PyTorch; `nmt.model.fast.kernels` has the same for CUDA.
+"""What lies between matrix products, of a step or of the readout, in plain PyTorch.
 
-A result is stored in the type of the tensor that takes it.
+`nmt.model.fast.kernels` has the same for CUDA. A result is stored in the type of the tensor that takes it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,67 @@
+"""Adadelta's update of a parameter as one Triton kernel: each number is read once and written once.
+
+One launch a parameter costs little within a CUDA graph. One for all would need a table of the addresses of the
+gradients, which differ from graph to graph.
+"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from nmt.model.fast.kernels import jit, tl, triton
+
+#: Numbers that one program updates, ...
+NUMBERS = 1024
+#: ... and those that a thread may read at once, 16 bytes in float32, if the size is a multiple.
+ALIGNED = 4
+
+
+@jit
+def _adadelta(
+    weight: tl.tensor,
+    gradient: tl.tensor,
+    square: tl.tensor,
+    delta: tl.tensor,
+    factor: tl.tensor,
+    fresh: tl.tensor,
+    groups: tl.int64,
+    learning_rate: tl.constexpr,
+    epsilon: tl.constexpr,
+    group: tl.constexpr,
+    N: tl.constexpr,
+) -> None:
+    i = tl.program_id(0).to(tl.int64) * N + tl.arange(0, N)
+    inside = i < groups * group
+    scale, share = tl.load(factor), tl.load(fresh)
+    g = tl.where(scale != 0, scale * tl.load(gradient + i, mask=inside), 0)
+    s = tl.load(square + i, mask=inside)
+    d = tl.load(delta + i, mask=inside)
+    s += share * (g * g - s)
+    step = tl.sqrt((d + epsilon) / (s + epsilon)) * g
+    tl.store(square + i, s, mask=inside)
+    tl.store(delta + i, d + share * (step * step - d), mask=inside)
+    tl.store(weight + i, tl.load(weight + i, mask=inside) - learning_rate * step, mask=inside)
+
+
+def adadelta(
+    weight: Tensor,
+    gradient: Tensor,
+    square: Tensor,
+    delta: Tensor,
+    factor: Tensor,
+    fresh: Tensor,
+    learning_rate: float,
+    epsilon: float,
+) -> None:
+    """Update the contiguous `weight`, `square` = E[g^2] and `delta` = E[d^2], all of one shape, as `Adadelta` does.
+
+    g is `factor` times the contiguous `gradient`, or 0 if `factor` is 0, whatever the gradient holds; `fresh` is the
+    share of g^2 and d^2 in their averages. Both are 0-dim on the device.
+    """
+    size = weight.numel()
+    group = math.gcd(size, ALIGNED)
+    _adadelta[(triton.cdiv(size, NUMBERS),)](
+        weight, gradient, square, delta, factor, fresh, size // group, learning_rate, epsilon, group, NUMBERS
+    )
