@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.corpora.shortlist import EOS, UNK
+from nmt.model.memory import Carry
 from nmt.model.network import Network
 from nmt.settings.sections import Translate
 from nmt.training.batches import by_length, pad
@@ -71,38 +75,51 @@ class BeamSettings:
 
 @dataclass
 class _Finished:
-    """Where a hypothesis ended or was abandoned: after `step` words, as a continuation of row `parent`."""
+    """Where a hypothesis ended or was abandoned: `word` of step `step`, as a continuation of row `parent`."""
 
     step: int
     parent: int
+    word: int
     log_probability: float
-    ended: bool = True
 
     def rank(self, normalize: bool) -> float:
         """The value by which the hypotheses of a sentence are ranked, highest first."""
-        return self.log_probability / (self.step + self.ended) if normalize else self.log_probability
+        return self.log_probability / (self.step + 1) if normalize else self.log_probability
+
+
+class _Continuations(NamedTuple):
+    """The best continuations of each sentence on the host, best first: arrays (A, width). Parents are rows of A k."""
+
+    scores: NDArray[np.float64]
+    parents: NDArray[np.int64]
+    words: NDArray[np.int64]
 
 
 class _Beams:
-    """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each."""
+    """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each.
+
+    The device has what the model needs. The host decides what ends, goes on and leaves: a step waits for the device
+    once, when the best continuations come to the host in one tensor; those that go on return in another.
+    """
 
     def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> None:
         self.model, self.settings = model, settings
-        device = next(model.parameters()).device
-        lengths = torch.tensor([len(source) + 1 for source in sources], device=device)
-        self.memory = model.encode(*pad(sources, device))
+        self.device = next(model.parameters()).device
+        lengths = torch.tensor([len(source) + 1 for source in sources])
+        self.step = 0
+        # On the device:
+        self.memory = model.encode(*pad(sources, self.device))
         self.state = model.initial_state(self.memory)
         self.previous: Tensor | None = None
         self.scores = self.state.new_zeros(len(sources), 1)  # (A, k); -inf marks an empty row
-        self.sentences = torch.arange(len(sources), device=device)
-        self.widths = torch.full_like(lengths, settings.width)
-        self.minimum = (lengths * settings.minimum_length_ratio).long()
-        self.maximum = MAXIMUM_LENGTH_RATIO * lengths
-        self.step = 0
-        # One entry a step, each over all sentences of the batch: the row that each row continues, and its word.
-        self.parents: list[Tensor] = []
-        self.words: list[Tensor] = []
-        self.alignments: list[Tensor] = []
+        self.minimum = (lengths * settings.minimum_length_ratio).long().to(self.device)
+        self.alignments: list[Tensor] = []  # one a step, (A k, Tx)
+        # On the host:
+        self.sentences = np.arange(len(sources))
+        self.widths = np.full(len(sources), settings.width)
+        self.maximum = MAXIMUM_LENGTH_RATIO * lengths.numpy()
+        # One entry a step, (2, A, k): the row of the step before that each row continues, and its word.
+        self.history: list[NDArray[np.int64]] = []
         self.finished: list[list[_Finished]] = [[] for _ in sources]
 
     def advance(self) -> None:
@@ -113,79 +130,81 @@ class _Beams:
         if self.settings.forbid_unk:
             log_probabilities[:, :, UNK] = -torch.inf
         log_probabilities[:, :, EOS].masked_fill_((self.step < self.minimum).unsqueeze(1), -torch.inf)
+        if self.settings.alignments and prediction.alignment is not None:
+            self.alignments.append(prediction.alignment)
 
         best, parents, words = _best(self.scores, log_probabilities, self.settings.width)
-        within = torch.arange(best.shape[1], device=best.device) < self.widths.unsqueeze(1)
-        possible = within & best.isfinite()
-        ended = possible & (words == EOS)
-        going = possible & (words != EOS)
-        self._finish(ended, parents, best)
-        self.widths -= ended.sum(dim=1)
-        self.widths[~going.any(dim=1)] = 0
-
-        # Rows that continue move to the front and stay ordered by score.
-        order = torch.argsort((~going).to(torch.int8), dim=1, stable=True)[:, : max(1, int(self.widths.max()))]
-        self.scores = best.masked_fill(~going, -torch.inf).gather(1, order)
-        parents, words = parents.gather(1, order), words.gather(1, order)
-        self._remember(parents, words, prediction.alignment)
-        flat = (parents + rows * torch.arange(sentences, device=parents.device).unsqueeze(1)).flatten()
-        self.previous = words.flatten()
-        self.state = self.model.advance(prediction.carry.select(flat), self.previous)
+        packed = torch.stack([best.double().view(torch.int64), parents, words]).cpu().numpy()
+        first_rows = rows * np.arange(sentences)[:, np.newaxis]
+        found = _Continuations(packed[0].view(np.float64), packed[1] + first_rows, packed[2])
+        going = self._end(found)
         self.step += 1
-        self._leave((self.widths > 0) & (self.step < self.maximum))
+        staying = (self.widths > 0) & (self.step < self.maximum)
+        if staying.any():
+            self._continue(prediction.carry, found, going, staying)
+        else:
+            self.widths[:] = 0
 
-    def _finish(self, ended: Tensor, parents: Tensor, best: Tensor) -> None:
-        numbers, ranks = ended.nonzero(as_tuple=True)
-        ends = zip(
-            self.sentences[numbers].tolist(), parents[ended].tolist(), best[numbers, ranks].tolist(), strict=True
-        )
-        for sentence, parent, score in ends:
-            self.finished[sentence].append(_Finished(self.step, parent, score))
-
-    def _remember(self, parents: Tensor, words: Tensor, alignment: Tensor | None) -> None:
-        everyone = len(self.finished)
-        for history, new in ((self.parents, parents), (self.words, words)):
-            history.append(new.new_zeros(everyone, new.shape[1]).index_copy_(0, self.sentences, new).cpu())
-        if self.settings.alignments and alignment is not None:
-            weights = alignment.view(len(self.sentences), -1, alignment.shape[-1])
-            everywhere = weights.new_zeros(everyone, *weights.shape[1:])
-            self.alignments.append(everywhere.index_copy_(0, self.sentences, weights).cpu())
-
-    def _leave(self, staying: Tensor) -> None:
-        """Remove finished sentences from the batch once that saves more time than the copying costs."""
-        for number in ((~staying) & (self.widths > 0)).nonzero().flatten().tolist():
+    def _end(self, found: _Continuations) -> NDArray[np.bool_]:
+        """Narrow the beams by the hypotheses that end. Returns which continuations go on, (A, width)."""
+        possible = (np.arange(found.words.shape[1]) < self.widths[:, np.newaxis]) & np.isfinite(found.scores)
+        ended = possible & (found.words == EOS)
+        going = possible & (found.words != EOS)
+        for number, rank in np.argwhere(ended).tolist():
+            self._finish(found, number, rank)
+        self.widths -= ended.sum(axis=1)
+        self.widths[~going.any(axis=1)] = 0
+        for number in np.flatnonzero((self.widths > 0) & (self.step + 1 == self.maximum)).tolist():
             # The search has reached its maximum length. The best row stands in where no hypothesis has ended.
-            sentence = int(self.sentences[number])
-            if not self.finished[sentence]:
-                self.finished[sentence].append(_Finished(self.step, 0, float(self.scores[number, 0]), False))
-        self.widths = self.widths.masked_fill(~staying, 0)
-        self.scores = self.scores.masked_fill(~staying.unsqueeze(1), -torch.inf)
-        if int(staying.sum()) > COMPACTION * len(staying):
-            return
-        rows = self.scores.shape[1]
-        keep = staying.nonzero().flatten()
-        width = max(1, int(self.widths.max())) if len(keep) else 1
-        self.memory = self.memory.select(keep)
-        self.state = self.state.view(len(staying), rows, -1)[keep, :width].flatten(0, 1)
-        assert self.previous is not None
-        self.previous = self.previous.view(len(staying), rows)[keep, :width].flatten()
-        self.scores = self.scores[keep, :width]
-        self.sentences, self.widths = self.sentences[keep], self.widths[keep]
-        self.minimum, self.maximum = self.minimum[keep], self.maximum[keep]
+            if not self.finished[self.sentences[number]]:
+                self._finish(found, number, int(going[number].argmax()))
+        return going
 
-    def hypothesis(self, sentence: int, end: _Finished, positions: int) -> Hypothesis:
+    def _finish(self, found: _Continuations, number: int, rank: int) -> None:
+        score, parent, word = (part[number, rank].item() for part in found)
+        self.finished[self.sentences[number]].append(_Finished(self.step, parent, word, score))
+
+    def _continue(
+        self, carry: Carry, found: _Continuations, going: NDArray[np.bool_], staying: NDArray[np.bool_]
+    ) -> None:
+        """Advance the model by the words of the continuations that go on, in the sentences that stay."""
+        # They move to the front and stay ordered by score.
+        order = np.argsort(~going, axis=1, kind="stable")[:, : self.widths.max()]
+        scores = np.where(going & staying[:, np.newaxis], found.scores, -np.inf)
+        parts = (found.parents, found.words, scores.view(np.int64))
+        packed = np.stack([np.take_along_axis(part, order, axis=1) for part in parts])
+        self.history.append(packed[:2])
+        parents, words, bits = torch.from_numpy(packed).to(self.device, non_blocking=True)
+        self.previous = words.flatten()
+        self.scores = bits.view(torch.float64).to(self.scores.dtype)
+        self.state = self.model.advance(carry.select(parents.flatten()), self.previous)
+        self.widths[~staying] = 0
+        if staying.sum() <= COMPACTION * len(staying):
+            self._leave(np.flatnonzero(staying))
+
+    def _leave(self, keep: NDArray[np.int64]) -> None:
+        """Remove all sentences but `keep` from the batch; it saves more time than the copying costs."""
+        self.sentences, self.widths, self.maximum = self.sentences[keep], self.widths[keep], self.maximum[keep]
+        width = self.widths.max()
+        self.history[-1] = self.history[-1][:, keep, :width]
+        index = torch.from_numpy(keep).to(self.device, non_blocking=True)
+        sentences, rows = self.scores.shape
+        assert self.previous is not None
+        self.state = self.state.view(sentences, rows, -1)[index, :width].flatten(0, 1)
+        self.previous = self.previous.view(sentences, rows)[index, :width].flatten()
+        self.scores = self.scores[index, :width]
+        self.memory, self.minimum = self.memory.select(index), self.minimum[index]
+
+    def hypothesis(self, end: _Finished, positions: int) -> Hypothesis:
         """Trace a finished hypothesis back to its first word; its alignment covers the first `positions` columns."""
-        words: list[int] = []
-        weights: list[Tensor] = []
-        row = end.parent
-        for step in reversed(range(end.step + 1)):
-            if self.alignments and step < end.step + end.ended:
-                weights.append(self.alignments[step][sentence, row, :positions])
-            if step > 0:
-                words.append(int(self.words[step - 1][sentence, row]))
-                row = int(self.parents[step - 1][sentence, row])
-        alignment = torch.stack(weights[::-1]) if weights else None
-        return Hypothesis(words[::-1], end.log_probability, end.ended, alignment)
+        rows, words = [end.parent], [end.word]  # the last word first
+        for parents, continued in (part.reshape(2, -1) for part in reversed(self.history[: end.step])):
+            words.append(int(continued[rows[-1]]))
+            rows.append(int(parents[rows[-1]]))
+        weights = [part[row, :positions] for part, row in zip(self.alignments, reversed(rows), strict=False)]
+        alignment = torch.stack(weights).cpu() if weights else None
+        ended = end.word == EOS
+        return Hypothesis(words[:0:-1] if ended else words[::-1], end.log_probability, ended, alignment)
 
 
 def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -238,12 +257,12 @@ def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSetti
 def _search_once(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
     """As `search`, without the fallback."""
     beams = _Beams(model, sources, settings)
-    while len(beams.sentences) and bool((beams.widths > 0).any()):
+    while beams.widths.any():
         beams.advance()
     results = []
-    for sentence, (source, ends) in enumerate(zip(sources, beams.finished, strict=True)):
+    for source, ends in zip(sources, beams.finished, strict=True):
         best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]
-        results.append([beams.hypothesis(sentence, end, len(source) + 1) for end in best])
+        results.append([beams.hypothesis(end, len(source) + 1) for end in best])
     return results
 
 

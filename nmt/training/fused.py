@@ -26,6 +26,7 @@ def _adadelta(
     delta: tl.tensor,
     factor: tl.tensor,
     fresh: tl.tensor,
+    changing_rate: tl.tensor,
     groups: tl.int64,
     learning_rate: tl.constexpr,
     epsilon: tl.constexpr,
@@ -42,7 +43,8 @@ def _adadelta(
     step = tl.sqrt((d + epsilon) / (s + epsilon)) * g
     tl.store(square + i, s, mask=inside)
     tl.store(delta + i, d + share * (step * step - d), mask=inside)
-    tl.store(weight + i, tl.load(weight + i, mask=inside) - learning_rate * step, mask=inside)
+    step *= learning_rate if changing_rate is None else tl.load(changing_rate)
+    tl.store(weight + i, tl.load(weight + i, mask=inside) - step, mask=inside)
 
 
 def adadelta(
@@ -52,16 +54,17 @@ def adadelta(
     delta: Tensor,
     factor: Tensor,
     fresh: Tensor,
-    learning_rate: float,
+    learning_rate: float | Tensor,
     epsilon: float,
 ) -> None:
     """Update the contiguous `weight`, `square` = E[g^2] and `delta` = E[d^2], all of one shape, as `Adadelta` does.
 
     g is `factor` times the contiguous `gradient`, or 0 if `factor` is 0, whatever the gradient holds; `fresh` is the
-    share of g^2 and d^2 in their averages. Both are 0-dim on the device.
+    share of g^2 and d^2 in their averages. Both are 0-dim on the device, as is a learning rate that changes.
     """
+    changing, fixed = (learning_rate, 0.0) if isinstance(learning_rate, Tensor) else (None, learning_rate)
     size = weight.numel()
     group = math.gcd(size, ALIGNED)
     _adadelta[(triton.cdiv(size, NUMBERS),)](
-        weight, gradient, square, delta, factor, fresh, size // group, learning_rate, epsilon, group, NUMBERS
+        weight, gradient, square, delta, factor, fresh, changing, size // group, fixed, epsilon, group, NUMBERS
     )

@@ -12,7 +12,7 @@ import nmt.model
 FOLDER = Path(nmt.model.__file__).parent
 MODULES = sorted(FOLDER.rglob("*.py"))
 ALLOWED = {"abc", "collections", "contextlib", "dataclasses", "importlib", "itertools", "math", "types", "typing"}
-OURS = ("nmt.model.", "nmt.settings.variant.")
+OURS = ("nmt.model.", "nmt.settings.variant.", "nmt.system.device.without")
 
 
 def imports(path: Path) -> set[str]:

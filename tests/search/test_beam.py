@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.memory import Memory, Prediction
@@ -146,6 +147,55 @@ def test_the_beam_is_doubled_until_it_is_500_wide(width: int, widest: int, monke
         assert not one.ended
         assert (one.words, one.log_probability) == (other.words, other.log_probability)
         torch.testing.assert_close(one.alignment, other.alignment, rtol=0, atol=0)
+
+
+WAITS = {
+    getattr(Tensor, name)
+    for name in ("cpu", "item", "tolist", "nonzero", "__bool__", "__int__", "__float__", "__index__", "__array__")
+}
+
+
+class _Waits(TorchFunctionMode):
+    """Counts the calls for which the host waits where the device is a GPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += function in WAITS
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("alignments", [False, True])
+def test_a_step_waits_for_the_device_once(alignments: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether hypotheses end, sentences leave or the maximum length is reached."""
+    model = ending(tiny_model())
+    predict, waits, before = model.predict, _Waits(), []  # before each step
+
+    def counting(memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
+        before.append((waits.count, len(memory)))
+        return predict(memory, state, previous)
+
+    monkeypatch.setattr(model, "predict", counting)
+    with waits:
+        search(model, sources(9), BeamSettings(4, fallback=False, n_best=4, alignments=alignments))
+    counts, batches = zip(*before, strict=True)
+    assert list(counts) == list(range(len(counts)))
+    assert len(set(batches)) > 1
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@kinds
+def test_a_gpu_finds_what_the_cpu_does(kind: dict[str, Any]) -> None:
+    model = ending(tiny_model(**kind))
+    settings = BeamSettings(5, forbid_unk=True, n_best=5, alignments=True)
+    expected = search(model, sources(9), settings)
+    for found, others in zip(search(model.cuda(), sources(9), settings), expected, strict=True):
+        assert [(one.words, one.ended) for one in found] == [(other.words, other.ended) for other in others]
+        for one, other in zip(found, others, strict=True):
+            assert one.log_probability == pytest.approx(other.log_probability, rel=1e-10)
+            torch.testing.assert_close(one.alignment, other.alignment)
 
 
 def test_where_only_unk_is_possible_the_fallback_allows_it() -> None:

@@ -73,9 +73,15 @@ def expected(updates: int) -> list[np.ndarray]:
 
 
 @types
+@pytest.mark.parametrize("changing", [False, True])
 @pytest.mark.parametrize("switched", [set(), {2, 5}, set(range(8))], ids=["kernel", "both", "plain"])
-def check_the_steps(switched: set[int], dtype: torch.dtype, tolerance: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight steps, some of them plain; at every switch the state goes to an optimizer of its own."""
+def check_the_steps(
+    switched: set[int], changing: bool, dtype: torch.dtype, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight steps, some of them plain; at every switch the state goes to an optimizer of its own.
+
+    The learning rate is a number, or a tensor whose value may change.
+    """
     weights, optimizer = made(dtype)
     called = []
     kernel = fused.adadelta
@@ -85,6 +91,8 @@ def check_the_steps(switched: set[int], dtype: torch.dtype, tolerance: float, mo
         state = copy.deepcopy(optimizer.state_dict())
         optimizer = Adadelta(weights, 0.7, 0.95, 1e-6, clip_norm=0.1)
         optimizer.load_state_dict(state)
+        if changing:
+            optimizer.set_learning_rate(torch.tensor(0.7, device=DEVICE, dtype=torch.float64))
         step(weights, optimizer, number)
     fused_steps = set(range(8)) - switched - ({3} if DEVICE == "cpu" else set())
     assert len(called) == len(fused_steps) * len(SHAPES)
@@ -137,6 +145,7 @@ def compile_the_kernel(
     whole, none = (torch.empty(shape, dtype=dtype, device="meta") for shape in ((size,), ()))
 
     def call() -> None:
-        fused.adadelta(whole, whole, whole, whole, none, none, 1.0, 1e-6)
+        for rate in (1.0, none):
+            fused.adadelta(whole, whole, whole, whole, none, none, rate, 1e-6)
 
     assert stacks(call, capability, monkeypatch, tmp_path) == {"_adadelta": 0}
