@@ -38,6 +38,8 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "train_lm": "estimate the language models of data selection",
             "score_pairs": "score sentence pairs by bilingual cross-entropy difference",
             "select": "select the training pairs that are most like in-domain text",
+            "learn_bpe": "learn how byte pair encoding cuts words into subwords",
+            "segment": "cut the words of a text into subwords",
             "shortlist": "keep the most frequent words of one side as the vocabulary",
             "binarize": "turn the training text into shuffled word ids",
         },

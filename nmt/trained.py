@@ -15,12 +15,21 @@ import torch
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
-from nmt.settings.checks import Check, build, checked, each, integer, read_values, text
+from nmt.settings.checks import Check, build, checked, integer, read_values
 from nmt.settings.variant import Architecture
 from nmt.system.files import UserError, atomic, sha256, verify, write_json
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
-LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests
+CODES = ("source.codes", "target.codes")  # only of a model of subwords
+LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests, and those of the codes
+DIGESTS = Check(
+    f"the digests of {', '.join(LEARNED)} and, for a model of subwords, of {', '.join(CODES)}",
+    lambda value: (
+        isinstance(value, Mapping)
+        and value.keys() in ({*LEARNED}, {*LEARNED, *CODES})
+        and all(isinstance(one, str) for one in value.values())
+    ),
+)
 LANGUAGES = Check(
     'the languages of source and target, as ["en", "fr"]',
     lambda value: isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value),
@@ -54,10 +63,14 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     missing = [name for name in (MODEL, SUMMARY, SOURCE, TARGET) if not (folder / name).is_file()]
     if missing:
         raise UserError(f"{folder}: no {', no '.join(missing)} in it; name the folder that the step train wrote")
-    summary = read_values(folder / SUMMARY, languages=LANGUAGES, digests=each(LEARNED, text()))
+    summary = read_values(folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS)
     verify(folder / SUMMARY, summary["digests"], "train it again")
+    codes = [folder / name if name in summary["digests"] else None for name in CODES]
+    for path in (folder / name for name in CODES):
+        if path not in codes and path.exists():
+            raise UserError(f"{path}: not of this model, which is one of words; remove the file")
     model = load_model(folder / MODEL, device)
-    source, target = Shortlist.read(folder / SOURCE), Shortlist.read(folder / TARGET)
+    source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
     return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
 
 
@@ -67,12 +80,13 @@ def write_trained(folder: Path, model: Network, copies: Mapping[str, Path], summ
     `summary` has the languages; the digests are added to it. An earlier summary is removed first and the new one
     written last, so that a folder with a summary is whole.
     """
-    (folder / SUMMARY).unlink(missing_ok=True)
+    for name in (SUMMARY, *CODES):
+        (folder / name).unlink(missing_ok=True)
     for name, original in copies.items():
         with atomic(folder / name) as partial:
             shutil.copyfile(original, partial)
     save_model(model, folder / MODEL)
-    digests = {name: sha256(folder / name) for name in LEARNED}
+    digests = {name: sha256(folder / name) for name in (*LEARNED, *CODES) if (folder / name).exists()}
     write_json(folder / SUMMARY, {**summary, "digests": digests})
 
 

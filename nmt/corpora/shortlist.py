@@ -12,11 +12,12 @@ import argparse
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
+from nmt.corpora.subwords import Codes, join, owners
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import Output
@@ -35,11 +36,13 @@ RESERVED = frozenset({EOS_SYMBOL, UNK_SYMBOL, UNK_WORD})
 class Shortlist:
     """The symbols of one language; the id of a symbol is its position.
 
-    `symbols` starts with "<eos>" and "<unk>"; `counts[i]` is the count of symbol i in the training text.
+    `symbols` starts with "<eos>" and "<unk>"; `counts[i]` is the count of symbol i in the training text. With `codes`
+    the symbols are subwords, and without them words.
     """
 
     symbols: tuple[str, ...]
     counts: tuple[int, ...]
+    codes: Codes | None = None
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -47,8 +50,11 @@ class Shortlist:
         object.__setattr__(self, "_ids", ids)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Shortlist:
-        """Read a shortlist. Raises UserError if a line is not "symbol<TAB>count" or if a symbol is repeated."""
+    def read(cls, path: str | os.PathLike[str], codes: str | os.PathLike[str] | None = None) -> Shortlist:
+        """Read a shortlist and, for one of subwords, the codes that make them.
+
+        Raises UserError if a line is not "symbol<TAB>count", if a symbol is repeated or if the codes are not its own.
+        """
         symbols: list[str] = []
         counts: list[int] = []
         for number, line in enumerate(read_lines(path), 1):
@@ -61,7 +67,7 @@ class Shortlist:
             raise UserError(f"{path}: must hold {EOS_SYMBOL}, {UNK_SYMBOL} and words; make it again")
         if len(set(symbols)) != len(symbols):
             raise UserError(f"{path}: a word occurs twice in the shortlist; make the shortlist again")
-        return cls(tuple(symbols), tuple(counts))
+        return cls(tuple(symbols), tuple(counts), None if codes is None else Codes.read(codes, symbols[2:]))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the shortlist atomically."""
@@ -76,18 +82,54 @@ class Shortlist:
         """The number of symbols K, including the end of the sentence and the unknown word."""
         return len(self.symbols)
 
-    def ids(self, words: Iterable[str]) -> list[int]:
-        """The ids of `words`, UNK for a word outside the shortlist; no EOS is appended."""
-        get = self._ids.get
-        return [get(word, UNK) for word in words]
+    def split(self, words: list[str]) -> list[str]:
+        """The symbols of `words`: their subwords, or the words themselves."""
+        return words if self.codes is None else self.codes.split(words)
 
-    def knows(self, line: str) -> bool:
-        """Whether every word of a tokenized line is in the shortlist."""
-        return UNK not in self.ids(split_words(line))
+    def split_lines(self, lines: Iterable[list[str]], name: str | os.PathLike[str]) -> list[list[str]]:
+        """The symbols of each line of the text `name`; warns of the words that cannot be split."""
+        return list(lines if self.codes is None else self.codes.split_lines(lines, name))
+
+    def join(self, symbols: list[str]) -> list[str]:
+        """The words of `symbols`."""
+        return symbols if self.codes is None else join(symbols)
+
+    def owners(self, symbols: list[str]) -> list[int]:
+        """The number of the word, from 0, that each of `symbols` belongs to."""
+        return list(range(len(symbols))) if self.codes is None else owners(symbols)
+
+    def ids(self, symbols: Iterable[str]) -> list[int]:
+        """The ids of `symbols`, UNK for one outside the shortlist; no EOS is appended."""
+        get = self._ids.get
+        return [get(symbol, UNK) for symbol in symbols]
+
+    def knows(self, words: list[str]) -> bool:
+        """Whether every symbol of `words` is in the shortlist."""
+        return UNK not in self.ids(self.split(words))
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """The words of `ids`; the unknown word is "UNK", the end of the sentence "<eos>"."""
+        """The symbols of `ids`; the unknown word is "UNK", the end of the sentence "<eos>"."""
         return [UNK_WORD if number == UNK else self.symbols[number] for number in ids]
+
+
+def add_codes_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --codes of a step that has --shortlists; `read_shortlists` reads both."""
+    parser.add_argument(
+        "--codes",
+        nargs="*",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="the codes of both sides, source first, where the shortlists are of subwords (none)",
+    )
+
+
+def read_shortlists(arguments: argparse.Namespace) -> list[Shortlist]:
+    """The shortlists of both sides. Raises UserError if one is damaged, or if its codes are not its own."""
+    codes: Sequence[Path | None] = arguments.codes or [None, None]
+    if len(codes) != 2:
+        raise UserError(f"--codes: {len(codes)} files; name those of both sides, source first, or none")
+    return [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
 
 
 def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:

@@ -1,7 +1,7 @@
 """Measure how much the shortlists cover of the selected text, corpus by corpus and in all, and of the test sets.
 
 A word that is not on the shortlist is UNK to the model. `sentences_without_unk` counts the sentences whose words are
-all on the shortlist of their side.
+all on the shortlist of their side. Where the shortlists are of subwords, subwords are counted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.select import AUDIT, TOTAL
-from nmt.corpora.shortlist import UNK, Shortlist
+from nmt.corpora.shortlist import UNK, Shortlist, add_codes_argument, read_shortlists
 from nmt.system.files import UserError, read_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -56,7 +56,7 @@ def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
     """The counts of tokenized `lines`."""
     found = Count()
     for line in lines:
-        words = split_words(line)
+        words = shortlist.split(split_words(line))
         unknown = shortlist.ids(words).count(UNK)
         found.sentences += 1
         found.sentences_without_unk += not unknown
@@ -91,6 +91,7 @@ def measure(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shortlists", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"))
+    add_codes_argument(parser)
     parser.add_argument(
         "--texts", required=True, nargs=2, type=Path, metavar=("SOURCE", "TARGET"), help="selected text"
     )
@@ -109,8 +110,8 @@ def run(arguments: argparse.Namespace) -> None:
     kept = AUDIT.index("pairs_kept")
     corpora = {row[0]: int(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
     rows = []
-    sides = zip(arguments.shortlists, arguments.texts, (arguments.sources, arguments.targets), strict=True)
+    sides = zip(read_shortlists(arguments), arguments.texts, (arguments.sources, arguments.targets), strict=True)
     for shortlist, train, paths in sides:
         sets = dict(zip(arguments.names, paths, strict=True))
-        rows += measure(Shortlist.read(shortlist), train.suffix.removeprefix("."), train, corpora, sets)
+        rows += measure(shortlist, train.suffix.removeprefix("."), train, corpora, sets)
     write_csv(arguments.output, COLUMNS, rows)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nmt.corpora.detokenize import detokenizer
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.pairs import split_words
+from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import read_parallel
 from nmt.system.files import write_json
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="the words that the model knows"
     )
+    add_codes_argument(parser)
     parser.add_argument("--translation", required=True, help="translations of all sentences, UNK allowed")
     parser.add_argument(
         "--translation-no-unk", nargs="?", help="translations with UNK forbidden, one line for each sentence (none)"
@@ -40,7 +42,7 @@ def known_lines(
     return [
         index
         for index, (source, reference) in enumerate(zip(sources, references, strict=True))
-        if source_shortlist.knows(source) and target_shortlist.knows(reference)
+        if source_shortlist.knows(split_words(source)) and target_shortlist.knows(split_words(reference))
     ]
 
 
@@ -66,8 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
     source, reference, raw_reference, *translations = read_parallel(
         arguments.source, arguments.reference, arguments.raw_reference, *parts.values()
     )
-    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
-    indices = {"all": list(range(len(source))), "no_unk": known_lines(source, reference, *shortlists)}
+    known = known_lines(source, reference, *read_shortlists(arguments))
+    indices = {"all": list(range(len(source))), "no_unk": known}
     write_json(
         arguments.output,
         {

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.search.text import add_pair_arguments, read_word_pairs
+from nmt.search.text import add_pair_arguments, read_symbol_pairs
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.tables import write_csv
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     trained.require_attention("align")
-    sources, targets = read_word_pairs(arguments, trained.languages)
+    sources, targets = read_symbol_pairs(arguments, trained)
     if arguments.figure is not None and len(sources) > PANELS:
         raise UserError(
             f"--figure: {arguments.source} has {len(sources)} lines, too many for one picture; "

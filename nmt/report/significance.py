@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="tokenized source sentences")
     parser.add_argument("--reference", required=True, help="tokenized reference translations")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
+    add_codes_argument(parser)
     parser.add_argument("--translations", required=True, nargs="+", help="one file for each system, UNK allowed")
     parser.add_argument(
         "--translations-no-unk", nargs="*", default=[], help="one file for each system, UNK forbidden (none)"
@@ -115,7 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
     source, reference, *translations = read_parallel(
         arguments.source, arguments.reference, *(path for _, path in files)
     )
-    known = known_lines(source, reference, *(Shortlist.read(path) for path in arguments.shortlists))
+    known = known_lines(source, reference, *read_shortlists(arguments))
     systems = len(arguments.labels)
     parts = {"all": (translations[:systems], list(range(len(source)))), "no_unk": (translations[systems:], known)}
     table: list[list[Cell]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.search.text import add_pair_arguments, read_word_pairs, write_text
+from nmt.search.text import add_pair_arguments, read_symbol_pairs, write_text
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
-    sources, targets = read_word_pairs(arguments, trained.languages)
+    sources, targets = read_symbol_pairs(arguments, trained)
     source_ids = [trained.source.ids(words) for words in sources]
     target_ids = [trained.target.ids(words) for words in targets]
     rows = ["log_probability\twords"]

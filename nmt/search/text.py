@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
 from nmt.system.files import UserError, decode_lines, read_lines, warn, write_lines
+
+if TYPE_CHECKING:
+    from nmt.corpora.shortlist import Shortlist
+    from nmt.trained import TrainedModel
 
 
 def read_text(path: str | None) -> list[str]:
@@ -53,29 +58,29 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_word_pairs(
-    arguments: argparse.Namespace, languages: tuple[str, str]
-) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of SOURCE and of TARGET, line by line, cut after LONGEST words.
+def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> tuple[list[list[str]], list[list[str]]]:
+    """The symbols of SOURCE and of TARGET, words or subwords, line by line, cut after LONGEST of them.
 
     Raises UserError where the files are empty or differ in length.
     """
     pairs = list(read_pairs(arguments.source, arguments.target))
     if not pairs:
         raise UserError(f"{arguments.source}: empty; give at least one pair")
-    source, target = (None, None) if arguments.tokenized else languages
-    sides = to_words([line for line, _ in pairs], source), to_words([line for _, line in pairs], target)
-    for words, name in zip(sides, (arguments.source, arguments.target), strict=True):
-        cut(words, name)
-    return sides
+    source, target = (None, None) if arguments.tokenized else trained.languages
+    return (
+        to_symbols(to_words([line for line, _ in pairs], source), trained.source, arguments.source),
+        to_symbols(to_words([line for _, line in pairs], target), trained.target, arguments.target),
+    )
 
 
-def cut(lines: Sequence[list[str]], name: str) -> None:
-    """Cut each of `lines`, which are those of `name`, after LONGEST words, with a warning."""
-    for number, words in enumerate(lines, 1):
-        if len(words) > LONGEST:
-            warn(f"{name}: line {number} has {len(words)} words; only the first {LONGEST} are used")
-            del words[LONGEST:]
+def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str) -> list[list[str]]:
+    """The symbols of each of `lines`, which are those of `name`, cut after LONGEST of them with a warning."""
+    unit = "words" if shortlist.codes is None else "subwords"
+    split = shortlist.split_lines(lines, name)
+    for number, symbols in enumerate(split, 1):
+        if len(symbols) > LONGEST:
+            warn(f"{name}: line {number} has {len(symbols)} {unit}; only the first {LONGEST} are used")
+    return [symbols[:LONGEST] for symbols in split]
 
 
 def to_words(lines: Sequence[str], language: str | None) -> list[list[str]]:

@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from nmt.corpora.pairs import align
-from nmt.corpora.shortlist import EOS_SYMBOL, UNK
-from nmt.search.text import add_model_argument, cut, from_words, read_text, to_words, write_text
+from nmt.corpora.pairs import LONGEST, align
+from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.search.text import add_model_argument, from_words, read_text, to_symbols, to_words, write_text
 from nmt.settings.sections import Translate
 from nmt.system.files import UserError, read_lines, write_together
 from nmt.system.options import Output, add_device_arguments
@@ -39,9 +39,8 @@ def read_sources(
 ) -> list[list[str]]:
     """The words of every line of `path` or standard input; no words for a line that is not to be translated.
 
-    With a `reference`, a line is translated only if the shortlists know all its words and all words of its reference.
-    Lines are cut after LONGEST words, with a warning. Raises UserError where there are no lines, or where the reference
-    has another number of lines.
+    With a `reference`, a line is translated only if the shortlists know all symbols of its words and of its reference.
+    Raises UserError where there are no lines, or where the reference has another number of lines.
     """
     name = path or "standard input"
     lines = read_text(path)
@@ -51,10 +50,9 @@ def read_sources(
     if reference is not None:
         others = [other for _, other in align(lines, read_lines(reference), name, reference)]
         sources = [
-            source if UNK not in [*trained.source.ids(source), *trained.target.ids(target)] else []
+            source if trained.source.knows(source) and trained.target.knows(target) else []
             for source, target in zip(sources, to_words(others, languages[1]), strict=True)
         ]
-    cut(sources, name)
     return sources
 
 
@@ -181,19 +179,20 @@ def run(arguments: argparse.Namespace) -> None:
     line_of = from_words(languages[1])
     rows = arguments.n_best * len(lines)
     translations, scores, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows
-    sources = [trained.source.ids(words) for words in lines]
+    symbols = to_symbols(lines, trained.source, arguments.source or "standard input")
+    sources = [trained.source.ids(line) for line in symbols]
     label, wanted = f"translate {arguments.source or 'standard input'}", sum(map(bool, sources))
     with Progress(label, wanted, "sentences", silent=SILENT_SECONDS) as progress:
         for number, hypotheses in search_all(trained.model, sources, arguments.batch, settings):
             for rank, found in enumerate(hypotheses):
-                words = trained.target.words(found.words)
+                target = trained.target.words(found.words)
                 if dictionary is not None and found.alignment is not None:
-                    words = replace_unknown(found.words, words, lines[number], found.alignment, dictionary)
+                    target = replace_unknown(found.words, target, symbols[number], found.alignment, dictionary)
                 row = arguments.n_best * number + rank
-                translations[row] = line_of(words)
+                translations[row] = line_of(trained.target.join(target))
                 scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
                 if arguments.alignments is not None:
-                    alignments[row] = _alignment(number, rank, lines[number], words, found)
+                    alignments[row] = _alignment(number, rank, lines[number], target, trained, found)
             progress.update(1)
     files: list[tuple[Output | None, Iterable[str]]] = [
         (arguments.scores, ["log_probability\twords\tended", *scores]),
@@ -220,10 +219,24 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-def _alignment(number: int, rank: int, source: list[str], target: list[str], found: Hypothesis) -> str:
-    """One line of the alignments file; `weights` is null where the model has a fixed context."""
+def _alignment(
+    number: int, rank: int, words: list[str], target: list[str], trained: TrainedModel, found: Hypothesis
+) -> str:
+    """One line of the alignments file, of the source `words` and the symbols `target`, whose words it has.
+
+    `weights` is null where the model has a fixed context.
+    """
+    from nmt.search.merge import merge
+
+    # The source may have been cut, and have words that cannot be split.
+    columns = [place for place, word in enumerate(words) for _ in trained.source.split([word])][:LONGEST]
+    source = [*words[: columns[-1] + 1], EOS_SYMBOL]
+    rows, translation = trained.target.owners(target), trained.target.join(target)
+    if found.ended:
+        rows, translation = [*rows, len(translation)], [*translation, EOS_SYMBOL]
     weights = None
     if found.alignment is not None:
-        weights = [[round(weight, 4) for weight in row] for row in found.alignment.tolist()]
-    sides = {"source": [*source, EOS_SYMBOL], "target": [*target, EOS_SYMBOL] if found.ended else target}
+        merged = merge(found.alignment.double().numpy(), rows, [*columns, len(source) - 1])
+        weights = [[round(weight, 4) for weight in row] for row in merged.tolist()]
+    sides = {"source": source, "target": translation}
     return json.dumps({"line": number, "rank": rank, **sides, "weights": weights}, ensure_ascii=False)

@@ -50,6 +50,7 @@ class Experiment:
     evaluate: sections.Evaluate = field(default_factory=sections.Evaluate)
     threads: sections.Threads = field(default_factory=sections.Threads)
     phrase_based: sections.PhraseBased | None = None
+    bpe: sections.BytePairs | None = None
     paper: Paper | None = None
 
     @property
@@ -78,7 +79,9 @@ SECTIONS = {
     "evaluate": sections.Evaluate,
     "threads": sections.Threads,
     "phrase_based": sections.PhraseBased,
+    "bpe": sections.BytePairs,
 }
+OPTIONAL = ("phrase_based", "bpe")
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
 KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", *SECTIONS, "paper", "defaults", "prototypes"]
 
@@ -102,8 +105,10 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     typed: dict[str, Any] = {
         key: build(kind, given[key], f"config: {key}")
         for key, kind in SECTIONS.items()
-        if key in given and not (key == "phrase_based" and given[key] is None)
+        if key in given and not (key in OPTIONAL and given[key] is None)
     }
+    if "bpe" in typed:
+        typed["shortlist"] = sections.Shortlist(typed["bpe"].symbols)
     variants = _variants(mapping, scalars.get("seed", Experiment.seed))
     experiment = Experiment(**scalars, **typed, variants=variants, paper=_paper(mapping.get("paper")))
     _check_variants(experiment)

@@ -87,6 +87,14 @@ class Shortlist(Section):
 
 
 @dataclass(frozen=True)
+class BytePairs(Section):
+    """Subwords by byte pair encoding: how many symbols each side has in all; with `joint` one code for both sides."""
+
+    symbols: Annotated[int, integer(2)] = 30_000
+    joint: Annotated[bool, flag()] = False
+
+
+@dataclass(frozen=True)
 class Translate(Section):
     """Beam search; with `fallback` again where no translation has ended."""
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import torch
 
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.model.network import Network
 from nmt.settings.checks import build
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError
 from nmt.system.options import OutputFolder
-from nmt.trained import SOURCE, TARGET, write_trained
-from nmt.training.checkpoint import Checkpoint, check_apart, look_at_checkpoint
+from nmt.trained import CODES, SOURCE, TARGET, write_trained
+from nmt.training.checkpoint import Checkpoint, check_apart, fingerprint, look_at_checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="the words of both sides, those of the training",
     )
+    add_codes_argument(parser)
     parser.add_argument(
         "--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="language codes, such as en and fr"
     )
@@ -45,9 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     check_apart(arguments.output, arguments.checkpoints)
-    source, target = arguments.shortlists
     checkpoint = look_at_checkpoint(arguments.checkpoints)
-    model = built(checkpoint, [len(Shortlist.read(path)) for path in (source, target)])
+    model = built(checkpoint, [len(shortlist) for shortlist in read_shortlists(arguments)])
+    if checkpoint.settings.get("codes") != (fingerprint(arguments.codes) if arguments.codes else None):
+        raise UserError("--codes: not those of the training; name its own, or none for a model of words")
     state = checkpoint.state
     summary = {
         "updates": state.updates,
@@ -58,7 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
     }
     if arguments.bf16:
         model.bfloat16()
-    write_trained(arguments.output, model, {SOURCE: source, TARGET: target}, summary)
+    copies = dict(zip((SOURCE, TARGET, *CODES), [*arguments.shortlists, *arguments.codes], strict=False))
+    write_trained(arguments.output, model, copies, summary)
 
 
 def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:

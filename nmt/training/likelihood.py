@@ -19,16 +19,19 @@ Sentences = list[list[int]]
 
 
 def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """Word ids of the source and target sides of a tokenized text, without EOS; pairs with an empty side are skipped.
+    """The ids of both sides of a tokenized text in words, without EOS; pairs with an empty side are skipped.
 
     Raises UserError if no pair is left.
     """
-    pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
-    pairs = [pair for pair in pairs if all(pair)]
-    if not pairs:
-        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
     source, target = shortlists
-    return [source.ids(words) for words, _ in pairs], [target.ids(words) for _, words in pairs]
+    pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
+    sides = (
+        shortlist.split_lines([pair[side] for pair in pairs], texts[side]) for side, shortlist in enumerate(shortlists)
+    )
+    split = [pair for pair in zip(*sides, strict=True) if all(pair)]
+    if not split:
+        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
+    return [source.ids(symbols) for symbols, _ in split], [target.ids(symbols) for _, symbols in split]
 
 
 @torch.no_grad()

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from nmt.corpora.binarize import META, Bitext
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
 from nmt.settings.checks import finite, read_values
@@ -23,7 +23,7 @@ from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder, add_threads_argument
-from nmt.trained import MODEL, SOURCE, SUMMARY, TARGET, load_trained, write_trained
+from nmt.trained import CODES, MODEL, SOURCE, SUMMARY, TARGET, load_trained, write_trained
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import (
     check_apart,
@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="the words of both sides, as written by the step shortlist",
     )
+    add_codes_argument(parser)
     parser.add_argument(
         "--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="language codes, such as en and fr"
     )
@@ -129,7 +130,7 @@ def run(arguments: argparse.Namespace) -> None:
 def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> Training:
     """The training that the command line describes, at its beginning."""
     optimization = variant.optimization
-    shortlists = [Shortlist.read(path) for path in arguments.shortlists]
+    shortlists = read_shortlists(arguments)
     bitext = Bitext(arguments.data)
     bitext.require(shortlists, arguments.shortlists)
     batches = Batches(bitext, optimization.maximum_length, optimization.batch, optimization.sort_batches)
@@ -141,6 +142,8 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         "data": fingerprint([arguments.data / META]),
         "development": fingerprint(arguments.development),
     }
+    if arguments.codes:
+        settings["codes"] = fingerprint(arguments.codes)
     hours_before = 0.0
     if arguments.initial is None:
         source_symbols, target_symbols = map(len, shortlists)
@@ -149,8 +152,11 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         initialize(model, optimization.seed, *scales)
     else:
         earlier = load_trained(arguments.initial)
-        if [earlier.source.symbols, earlier.target.symbols] != [one.symbols for one in shortlists]:
-            raise UserError(f"--shortlists: not those of the model {arguments.initial}; name its own")
+        if any(
+            (one.symbols, one.codes) != (other.symbols, other.codes)
+            for one, other in zip(shortlists, (earlier.source, earlier.target), strict=True)
+        ):
+            raise UserError(f"--shortlists, --codes: not those of the model {arguments.initial}; name its own")
         settings["initial"] = fingerprint([arguments.initial / MODEL])
         hours_before = read_values(arguments.initial / SUMMARY, hours=finite(0))["hours"]
         model = Network(variant.architecture, *earlier.model.symbols, optimization.implementation)
@@ -174,11 +180,10 @@ def is_finished(training: Training, output: Path) -> bool:
 def write(training: Training, finished: bool, arguments: argparse.Namespace) -> None:
     """Write the folder of a training that has ended; remove the checkpoints if it is finished."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
-    source, target = arguments.shortlists
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
-    copies = {METRICS: training.metrics, SOURCE: source, TARGET: target}
-    write_trained(arguments.output, training.model, copies, summary)
+    copies = dict(zip((SOURCE, TARGET, *CODES), [*arguments.shortlists, *arguments.codes], strict=False))
+    write_trained(arguments.output, training.model, {METRICS: training.metrics, **copies}, summary)
     if finished:
         remove_checkpoints(arguments.checkpoints)

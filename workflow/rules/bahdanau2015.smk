@@ -169,6 +169,7 @@ if PAPER.figure3:
             source=of_set(SOURCE),
             raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
             shortlists=both("<data>/shortlist/{language}.tsv"),
+            codes=CODES,
         output:
             "<results>/{place}figure3.csv",
         log:
@@ -188,7 +189,7 @@ if PAPER.figure3:
         shell:
             "python -m nmt bahdanau2015.sample_alignments --alignments {input.alignments:q} --source {input.source:q}"
             " --raw-source {input.raw_source:q} --set {params.set:q} --shortlists {input.shortlists:q}"
-            " --seed {params.seed:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
+            " --codes {input.codes:q} --seed {params.seed:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
 
     rule figure3:
         input:

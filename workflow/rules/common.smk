@@ -60,8 +60,14 @@ PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
 ARCHIVES = {archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives}
+# The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
+BPE = EXPERIMENT.bpe
+CODES = [f"<data>/bpe/{'joint' if BPE.joint else language}.codes" for language in LANGUAGES] if BPE else []
+TRAINING_TEXT = f"<data>/{'segmented' if BPE else 'selected'}/train.{{language}}"
 MODEL = [
-    f"<data>/models/{{variant}}/{name}" for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
+    f"<data>/models/{{variant}}/{name}"
+    for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
+    + (("source.codes", "target.codes") if BPE else ())
 ]
 SYSTEMS = EXPERIMENT.systems
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)

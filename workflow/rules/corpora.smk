@@ -300,9 +300,52 @@ rule select:
         " --distribution {output.distribution:q} 2> {log:q}"
 
 
+if BPE:
+
+    rule learn_bpe:
+        input:
+            both("<data>/selected/train.{language}") if BPE.joint else "<data>/selected/train.{codes}",
+        output:
+            "<data>/bpe/{codes}.codes",
+        log:
+            "logs/learn_bpe/<experiment>/{codes}.log",
+        benchmark:
+            "benchmarks/learn_bpe/<experiment>/{codes}.tsv"
+        wildcard_constraints:
+            codes="joint" if BPE.joint else one_of(LANGUAGES),
+        conda:
+            "../../environment.yml"
+        resources:
+            **growing(mem_mb=8000, runtime=240),
+        params:
+            settings=settings("bpe", "symbols"),
+            code=code("learn_bpe"),
+        shell:
+            "python -m nmt learn_bpe --inputs {input:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
+
+    rule segment:
+        input:
+            text="<data>/selected/train.{language}",
+            codes=lambda wildcards: CODES[LANGUAGES.index(wildcards.language)],
+        output:
+            "<data>/segmented/train.{language}",
+        log:
+            "logs/segment/<experiment>/{language}.log",
+        benchmark:
+            "benchmarks/segment/<experiment>/{language}.tsv"
+        conda:
+            "../../environment.yml"
+        resources:
+            **growing(mem_mb=4000, runtime=60),
+        params:
+            code=code("segment"),
+        shell:
+            "python -m nmt segment --input {input.text:q} --codes {input.codes:q} --output {output:q} 2> {log:q}"
+
+
 rule shortlist:
     input:
-        "<data>/selected/train.{language}",
+        TRAINING_TEXT,
     output:
         "<data>/shortlist/{language}.tsv",
     log:
@@ -322,7 +365,7 @@ rule shortlist:
 
 rule binarize:
     input:
-        texts=both("<data>/selected/train.{language}"),
+        texts=both(TRAINING_TEXT),
         shortlists=both("<data>/shortlist/{language}.tsv"),
     output:
         files=BINARIZED,

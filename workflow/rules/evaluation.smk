@@ -7,6 +7,7 @@ rule evaluate:
         reference=REFERENCE,
         raw_reference=f"<data>/extracted/{{set}}.{LANGUAGES[1]}",
         shortlists=both("<data>/shortlist/{language}.tsv"),
+        codes=CODES,
         translation=TRANSLATION,
         no_unk=lambda wildcards: unk_forbidden([wildcards.variant], wildcards.set),
     output:
@@ -28,7 +29,7 @@ rule evaluate:
     shell:
         "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"
         " --raw-reference {input.raw_reference:q} --language {params.language:q} --shortlists {input.shortlists:q}"
-        " --translation {input.translation:q} --translation-no-unk {input.no_unk:q} --output {output:q} 2> {log:q}"
+        " --codes {input.codes:q} --translation {input.translation:q} --translation-no-unk {input.no_unk:q} --output {output:q} 2> {log:q}"
 
 
 rule selection_table:
@@ -55,6 +56,7 @@ rule selection_table:
 rule coverage:
     input:
         shortlists=both("<data>/shortlist/{language}.tsv"),
+        codes=CODES,
         texts=both("<data>/selected/train.{language}"),
         audit="<data>/selected/audit.csv",
         sources=side(0, [*DEVELOPMENT, *TEST]),
@@ -73,7 +75,8 @@ rule coverage:
         names=[*DEVELOPMENT, *TEST],
         code=code("coverage"),
     shell:
-        "python -m nmt coverage --shortlists {input.shortlists:q} --texts {input.texts:q} --audit {input.audit:q}"
+        "python -m nmt coverage --shortlists {input.shortlists:q} --codes {input.codes:q}"
+        " --texts {input.texts:q} --audit {input.audit:q}"
         " --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q} --output {output:q} 2> {log:q}"
 
 
@@ -82,6 +85,7 @@ rule significance:
         source=of_set(SOURCE),
         reference=of_set(REFERENCE),
         shortlists=both("<data>/shortlist/{language}.tsv"),
+        codes=CODES,
         translations=of_set(TRANSLATION, variant=SYSTEMS),
         no_unk=lambda wildcards: unk_forbidden(SYSTEMS, PLACES[wildcards.place]),
     output:
@@ -102,7 +106,8 @@ rule significance:
         code=code("significance"),
     shell:
         "python -m nmt significance --source {input.source:q} --reference {input.reference:q}"
-        " --shortlists {input.shortlists:q} --translations {input.translations:q} --translations-no-unk {input.no_unk:q}"
+        " --shortlists {input.shortlists:q} --codes {input.codes:q} --translations {input.translations:q}"
+        " --translations-no-unk {input.no_unk:q}"
         " --labels {params.labels:q} {params.pairs:q} --seed {params.seed:q}"
         " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 

@@ -8,6 +8,7 @@ rule train:
         data=BINARIZED,
         development=both("<data>/tokenized/development.{language}"),
         shortlists=both("<data>/shortlist/{language}.tsv"),
+        codes=CODES,
         initial=initial_model,
     output:
         model=MODEL,
@@ -32,8 +33,9 @@ rule train:
         languages=LANGUAGES,
     shell:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
-        " --development {input.development:q} --shortlists {input.shortlists:q} --languages {params.languages:q}"
-        " {params.initial:q} --checkpoints {params.checkpoints:q} --threads {threads} --output $(dirname {output.model[0]:q})"
+        " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
+        " --languages {params.languages:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
+        " --threads {threads} --output $(dirname {output.model[0]:q})"
         " 2> >(trap '' INT TERM; tee {log:q} >&2)"
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD, Shortlist
+from nmt.corpora.shortlist import EOS_SYMBOL, UNK_WORD, Shortlist, add_codes_argument, read_shortlists
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw-source", required=True, help="the same sentences, not tokenized")
     parser.add_argument("--set", required=True, help="name of the test set, such as newstest2014")
     parser.add_argument("--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"))
+    add_codes_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     Figure3.add_argument(parser)
     parser.add_argument("--output", type=Output, required=True, help="CSV")
@@ -85,8 +86,8 @@ def drawable(alignment: Alignment, source_shortlist: Shortlist, target_shortlist
     return (
         SHORTEST <= len(source) <= LONGEST
         and bool(target)
-        and UNK not in source_shortlist.ids(source)
-        and UNK not in target_shortlist.ids(target)
+        and source_shortlist.knows(source)
+        and target_shortlist.knows(target)
     )
 
 
@@ -123,7 +124,7 @@ def pick(
 
 def run(arguments: argparse.Namespace) -> None:
     sources, raw_sources = read_parallel(arguments.source, arguments.raw_source)
-    source_shortlist, target_shortlist = (Shortlist.read(path) for path in arguments.shortlists)
+    source_shortlist, target_shortlist = read_shortlists(arguments)
     wanted = chosen_line(arguments.settings.chosen, len(sources))
     lines = printed_sentences(arguments.set, "Figure 3", raw_sources)
     kept: dict[int | None, Alignment] = {}

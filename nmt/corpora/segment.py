@@ -1,0 +1,27 @@
+"""Segment tokenized text: every word becomes its subwords, by the codes that the step learn_bpe wrote."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from nmt.corpora.pairs import split_words
+from nmt.corpora.subwords import Codes
+from nmt.system.files import read_lines, write_lines
+from nmt.system.options import Output
+from nmt.system.progress import Progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `nmt segment`."""
+    parser.add_argument("--input", type=Path, required=True, help="tokenized text, one side")
+    parser.add_argument("--codes", type=Path, required=True, help="the codes of its language")
+    parser.add_argument("--output", type=Output, required=True, help="the same lines in subwords")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Segment the text line by line."""
+    codes = Codes.read(arguments.codes)
+    with Progress(f"segment {arguments.input.name}", None, "lines") as progress:
+        lines = map(split_words, progress.over(read_lines(arguments.input)))
+        write_lines(arguments.output, map(" ".join, codes.split_lines(lines, arguments.input)))
