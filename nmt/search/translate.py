@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from nmt.corpora.pairs import LONGEST, align
+from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.search.text import add_model_argument, from_words, read_text, to_symbols, to_words, write_text
 from nmt.settings.sections import Translate
@@ -192,7 +192,9 @@ def run(arguments: argparse.Namespace) -> None:
                 translations[row] = line_of(trained.target.join(target))
                 scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
                 if arguments.alignments is not None:
-                    alignments[row] = _alignment(number, rank, lines[number], target, trained, found)
+                    alignments[row] = _alignment(
+                        number, rank, lines[number], len(symbols[number]), target, trained, found
+                    )
             progress.update(1)
     files: list[tuple[Output | None, Iterable[str]]] = [
         (arguments.scores, ["log_probability\twords\tended", *scores]),
@@ -220,16 +222,16 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _alignment(
-    number: int, rank: int, words: list[str], target: list[str], trained: TrainedModel, found: Hypothesis
+    number: int, rank: int, words: list[str], length: int, target: list[str], trained: TrainedModel, found: Hypothesis
 ) -> str:
-    """One line of the alignments file, of the source `words` and the symbols `target`, whose words it has.
+    """One line of the alignments file, of the source `words`, `length` symbols of which were translated to `target`.
 
-    `weights` is null where the model has a fixed context.
+    `weights`, those of words, is null where the model has a fixed context.
     """
     from nmt.search.merge import merge
 
-    # The source may have been cut, and have words that cannot be split.
-    columns = [place for place, word in enumerate(words) for _ in trained.source.split([word])][:LONGEST]
+    # A word that cannot be split has no symbol, and the source may have been cut.
+    columns = [place for place, word in enumerate(words) for _ in trained.source.split([word])][:length]
     source = [*words[: columns[-1] + 1], EOS_SYMBOL]
     rows, translation = trained.target.owners(target), trained.target.join(target)
     if found.ended:

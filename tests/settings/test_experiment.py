@@ -140,6 +140,12 @@ def test_an_experiment_of_its_own_needs_little() -> None:
     assert experiment.shortlist == sections.Shortlist()
 
 
+def test_the_vocabulary_has_as_many_symbols_as_subwords_are_asked_for() -> None:
+    experiment = paper("{bpe: {symbols: 8000, joint: true}}")
+    assert (experiment.bpe, experiment.shortlist.size) == (sections.BytePairs(8000, joint=True), 8000)
+    assert paper("{bpe: null}").bpe is None
+
+
 def test_what_is_inherited_can_be_left_out() -> None:
     experiment = paper("{variants: {RNNencdec-30: null}, phrase_based: null, paper: null}")
     assert list(experiment.variants) == ["RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50star"]
@@ -194,6 +200,8 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{select: {rule: shares}}", "config: select.shares: expected the share of one corpus or more"),
         ("{select: {shares: {un: 1.5}}}", "config: select.shares: expected a number from 0 to 1 for each"),
         ("{select: {shares: {unn: 0.5}}}", "config: select.shares: unknown training corpus unn; the nearest is un"),
+        ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, 2 or more"),
+        ("{bpe: {joint: 1}}", "config: bpe.joint: expected true or false"),
         ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
         ("{results: a/}", "config: results: expected a folder"),
         (

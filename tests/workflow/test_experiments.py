@@ -122,6 +122,14 @@ def test_one_variant_needs_no_in_domain_text_no_phrase_based_system_and_no_paper
     assert rules(tree, "mine.yaml") == stages | shown
 
 
+@pytest.mark.parametrize(("joint", "codes"), [("false", 2), ("true", 1)])
+def test_subwords_are_two_stages_before_the_vocabularies(tree: Tree, joint: str, codes: int) -> None:
+    words = rules(tree, "mine.yaml")
+    text = f"extends: mine.yaml\nexperiment: subwords\nbpe: {{symbols: 100, joint: {joint}}}\n"
+    (tree.folder / "subwords.yaml").write_text(text)
+    assert rules(tree, "subwords.yaml") == words | {"learn_bpe": codes, "segment": 2}
+
+
 def test_a_second_paper_is_a_folder_an_experiment_and_a_rule_file(tree: Tree) -> None:
     before = rules(tree, "mine.yaml")
     assert rules(tree, "config/second2020.yaml") == before | {"longest": 1, "sheet_longest": 1}
