@@ -52,7 +52,7 @@ def test_threads_batches_and_checkpoints_rerun_nothing(done: Tree) -> None:
 
 
 def test_results_are_made_again_without_models(done: Tree) -> None:
-    """Another folder of results is a folder from which all are gone."""
+    """Another folder of results is one from which all are gone; what that leaves alone, no single loss reruns."""
     made = {rule for rule, _ in done.plan("results: results/elsewhere")}
     assert {"selection_table", "ratings", "table1", "index"} <= made
     assert not made & {"fetch", "extract", "tokenize", "clean", "train_lm", "score_pairs", "select", "shortlist"}
