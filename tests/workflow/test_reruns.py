@@ -126,8 +126,8 @@ def test_a_new_setting_at_its_neutral_value_reruns_nothing(done: Tree) -> None:
     with done.edited("nmt/settings/variant.py", field, new):
         assert done.plan() == []
         check(
-            done.plan("variants: {RNNsearch-30: {averaging: ema}}"),
-            trained_again(["RNNsearch-30"]),
+            done.plan("variants: {RNNsearch-50star: {averaging: ema}}"),
+            trained_again(["RNNsearch-50star"]),
         )
 
 
@@ -181,7 +181,7 @@ def test_an_edit_of_an_attention_trains_the_models_that_have_it(
         check(done.plan(), trained_again(trained), each(follows, [""]))
 
 
-def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
+def test_another_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
     check(plan, trained_again(["RNNsearch-20"]))
 
