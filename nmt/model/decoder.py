@@ -27,22 +27,25 @@ class Decoder(nn.Module):
         super().__init__()
         m, n = architecture.embedding, architecture.hidden
         self.generates_first = architecture.decoder_order == "look_generate_update"
+        self.starts_from_mean = architecture.initial_state == "mean"
         self.attention = attention
         context = 2 * n if attention.bidirectional else n
         self.embedding = Embedding(symbols, m, architecture.embedding_bias)
         self.unit = make_unit(architecture, context)
-        self.W_s = nn.Parameter(torch.empty(self.unit.state, n))
+        self.W_s = nn.Parameter(torch.empty(self.unit.state, context if self.starts_from_mean else n))
         self.b_s = nn.Parameter(torch.empty(self.unit.state))
         self.readout = Readout(symbols, architecture, context)
 
     def remember(self, annotations: Tensor, mask: Tensor) -> Memory:
         """The memory of `annotations` (B, Tx, 2n or n), whose `mask` (B, Tx) is False on padding.
 
-        s_0 = tanh(W_s h_1 + b_s), with h_1 the backward state of word 1, or the fixed context.
+        s_0 = tanh(W_s h + b_s), with h the backward state of word 1, or the fixed context, or the mean annotation.
         """
         maps = torch.cat([*self.unit.context_matrices, self.readout.C_o])
-        kept, first = self.attention.keep(annotations, mask, maps)
-        return Memory(kept, maps, torch.tanh(functional.linear(first, self.W_s, self.b_s)))
+        kept, summary = self.attention.keep(annotations, mask, maps)
+        if self.starts_from_mean:
+            summary = (annotations * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return Memory(kept, maps, torch.tanh(functional.linear(summary, self.W_s, self.b_s)))
 
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.

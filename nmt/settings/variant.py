@@ -34,7 +34,7 @@ class Architecture:
     matrix W_o.
     """
 
-    attention: Annotated[str, choice("additive", "fixed")] = "additive"
+    attention: Annotated[str, choice("additive", "fixed", "fine_grained")] = "additive"
     embedding: Annotated[int, integer(1)] = 620
     hidden: Annotated[int, integer(1)] = 1000
     alignment: Annotated[int, integer(1)] = 1000
@@ -43,6 +43,8 @@ class Architecture:
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
     unit: Annotated[str, choice("gated", "lstm"), Neutral("gated")] = "gated"
+    score_previous: Annotated[bool, flag(), Neutral(False)] = False
+    initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class Variant:
             settings["continues"] = self.continues
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
+            settings.pop("score_previous", None)
         return settings
 
 

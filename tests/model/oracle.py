@@ -67,27 +67,35 @@ def annotate(w: Weights, source: list[int]) -> tuple[list[Vector], list[Vector]]
     return forwards, backwards
 
 
-def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tuple[float, list[Vector]]:
+def nll(
+    w: Weights, source: list[int], target: list[int], printed: bool, mean: bool = False
+) -> tuple[float, list[Vector]]:
     """-log p(target | source), and alpha_i of every target word (empty where the context is fixed).
 
-    `printed`: the order of A.2, s_i before y_i; otherwise look, generate, update.
+    alpha_i is (Tx,), or (Tx, 2n) where the attention is fine-grained (Choi et al. 2017, Eqs. 7 to 9).
+    `printed`: the order of A.2, s_i before y_i; otherwise look, generate, update. `mean`: s_0 from the mean annotation.
     """
     forwards, backwards = annotate(w, source)
+    annotations = forwards
+    start = forwards[-1]
     if backwards:
         annotations = [np.concatenate(pair) for pair in zip(forwards, backwards, strict=True)]
-        s = np.tanh(w["decoder.W_s"] @ backwards[0] + w["decoder.b_s"])
-    else:
-        s = np.tanh(w["decoder.W_s"] @ forwards[-1] + w["decoder.b_s"])
+        start = backwards[0]
+    if mean:
+        start = sum(annotations[1:], annotations[0]) / len(annotations)
+    s = np.tanh(w["decoder.W_s"] @ start + w["decoder.b_s"])
     total, alignments = 0.0, []
     previous = np.zeros(w["decoder.embedding.E"].shape[1])
     n = w["decoder.unit.U"].shape[0]
     for y in target:
         if backwards:
             query = w["decoder.attention.W_a"] @ s[:n]
-            energies = [
-                w["decoder.attention.v_a"] @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations
-            ]
-            alpha = softmax(np.array(energies))
+            if "decoder.attention.W_y" in w:
+                query = query + w["decoder.attention.W_y"] @ previous
+            fine = "decoder.attention.V" in w
+            scores = w["decoder.attention.V"] if fine else w["decoder.attention.v_a"]
+            energies = np.array([scores @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations])
+            alpha = np.stack([softmax(e) for e in energies.T], axis=1) if fine else softmax(energies)
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))
         else:

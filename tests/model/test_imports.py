@@ -34,7 +34,8 @@ def test_a_module_imports_mathematics_alone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
-def test_a_model_depends_only_on_the_attention_that_it_uses(path: Path) -> None:
-    """Additive attention is imported by itself alone, from wherever in the package its parts lie."""
-    if path.stem != "additive":
-        assert not [name for name in imports(path) if "additive" in name.split(".")]
+@pytest.mark.parametrize("attention", ["additive", "fine_grained"])
+def test_a_model_depends_only_on_the_attention_that_it_uses(attention: str, path: Path) -> None:
+    """An attention is imported by itself alone, from wherever in the package its parts lie."""
+    if path.stem != attention:
+        assert not [name for name in imports(path) if attention in name.split(".")]

@@ -16,7 +16,7 @@ from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
 TRAIN = (
-    *("nmt.training.train", "nmt.model.attention.additive"),
+    *("nmt.training.train", "nmt.model.attention.additive", "nmt.model.attention.fine_grained"),
     *("nmt.model.units.gated", "nmt.model.units.lstm"),
 )
 
