@@ -23,7 +23,7 @@ class Embedding(nn.Module):
         self.b = nn.Parameter(torch.empty(size)) if bias else None
 
     def forward(self, words: Tensor, gate: Tensor | None = None) -> Tensor:
-        """Embeddings (..., m) of word ids (..., B), multiplied by the `gate` (B, m) of each sentence, if there is one."""
+        """Embeddings (..., m) of word ids (..., B), multiplied by the `gate` (B, m) if there is one."""
         embedded = functional.embedding(words, self.E, sparse=self.sparse)
         if self.b is not None:
             embedded = embedded + self.b

@@ -22,13 +22,15 @@ from nmt.training.batches import Batch, pad
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 11, 13
 ORDERS = ("look_generate_update", "printed")
 UNITS = {"gated": (None, 4), "lstm": (None,)}  # unit -> output ranks
-CONTEXTUALIZED = {"unit": "lstm", "output_rank": None, "contextualization": 8}
 KINDS: list[dict[str, Any]] = [
     {"attention": attention, "decoder_order": order, "output_rank": rank, "unit": unit}
     for unit, ranks in UNITS.items()
     for attention, order, rank in itertools.product(("additive", "fixed"), ORDERS, ranks)
 ]
-KINDS += [{"attention": "additive", "decoder_order": order, **CONTEXTUALIZED} for order in ORDERS]
+KINDS += [
+    {"attention": "additive", "decoder_order": order, "output_rank": None, "unit": "lstm", "contextualization": 8}
+    for order in ORDERS
+]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
 
 
