@@ -31,7 +31,8 @@ class Architecture:
     """The layers of a model; the defaults are those of RNNsearch.
 
     `output_rank` is the size of the original code's linear layer between maxout and softmax, null the paper's single
-    matrix W_o.
+    matrix W_o. `contextualization` is the size of the hidden layers of the network that gates word embeddings, null
+    for none.
     """
 
     attention: Annotated[str, choice("additive", "fixed", "fine_grained")] = "additive"
@@ -45,6 +46,7 @@ class Architecture:
     unit: Annotated[str, choice("gated", "lstm"), Neutral("gated")] = "gated"
     score_previous: Annotated[bool, flag(), Neutral(False)] = False
     initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
+    contextualization: Annotated[int | None, optional(integer(1)), Neutral(None)] = None
 
 
 @dataclass(frozen=True)

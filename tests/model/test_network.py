@@ -12,6 +12,7 @@ import torch
 from nmt.model import readout
 from nmt.model.attention import fine_grained
 from nmt.model.initialization import count_parameters, initialize
+from nmt.model.memory import Memory
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture
 from nmt.training.batches import Batch, pad
@@ -20,6 +21,7 @@ from tests.model.models import ORDERS, TARGET_SYMBOLS, kinds, ragged_batch, ragg
 
 attentions = pytest.mark.parametrize("attention", ["additive", "fixed", "fine_grained"])
 ATTY2D: dict[str, Any] = {"attention": "fine_grained", "score_previous": True, "decoder_order": "printed"}
+contextualizations = pytest.mark.parametrize("contextualization", [None, 8])
 
 
 def readable(model: Network) -> Network:
@@ -106,8 +108,9 @@ def test_search_steps_give_the_training_probability(kind: dict[str, Any]) -> Non
         torch.testing.assert_close(total, model(*batch))
 
 
-def test_alignments_are_those_of_the_equations() -> None:
-    model = tiny_model().eval()
+@contextualizations
+def test_alignments_are_those_of_the_equations(contextualization: int | None) -> None:
+    model = tiny_model(contextualization=contextualization).eval()
     (source,), (target,) = ragged_pairs(lengths=((5, 4),))
     _, expected = oracle.nll(as_numpy(model), [*source, 0], [*target, 0], printed=False)
     with torch.no_grad():
@@ -174,8 +177,9 @@ def test_only_in_the_printed_order_does_the_score_need_the_previous_word(order: 
 
 
 @attentions
-def test_several_hypotheses_share_the_annotations_of_their_sentence(attention: str) -> None:
-    model = tiny_model(attention=attention, score_previous=True).eval()
+@contextualizations
+def test_several_hypotheses_share_the_memory_of_their_sentence(attention: str, contextualization: int | None) -> None:
+    model = tiny_model(attention=attention, score_previous=True, contextualization=contextualization).eval()
     batch = ragged_batch()
     with torch.no_grad():
         memory = model.encode(batch.source, batch.source_mask)
@@ -229,8 +233,44 @@ def test_weights_of_the_score_start_as_those_of_the_first_paper() -> None:
     assert not model.decoder.attention.V.any()
 
 
+def test_contextualization_adds_its_network_and_two_gates() -> None:
+    with torch.device("meta"):
+        plain, gated = (Network(Architecture(contextualization=units), 30_000, 30_000) for units in (None, 1000))
+    network = 1000 * (620 + 1) + 1000 * (1000 + 1)
+    assert count_parameters(gated) - count_parameters(plain) == network + 2 * 620 * (1000 + 1) == 2_863_240
+
+
+@pytest.mark.parametrize("implementation", ["fast", "readable"])
+def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a score that depends on y_{i-1} depends on it as the unit and the readout do."""
+    model = tiny_model(contextualization=8, implementation=implementation)
+    batch, attention = ragged_batch(), model.decoder.attention
+    seen: list[torch.Tensor] = []
+    attend, run = attention.attend, attention.run
+
+    def watched_attend(memory: Memory, state: torch.Tensor, previous: torch.Tensor) -> Any:
+        seen.append(previous)
+        return attend(memory, state, previous)
+
+    def watched_run(memory: Memory, recurrence: Any, projected: torch.Tensor, previous: Any) -> Any:
+        seen.extend(previous(lambda embedded: embedded))
+        return run(memory, recurrence, projected, previous)
+
+    monkeypatch.setattr(attention, "attend", watched_attend)
+    monkeypatch.setattr(attention, "run", watched_run)
+    model(*batch)
+    weights, (sources, _) = as_numpy(model), ragged_pairs()
+    gates = np.stack([oracle.gates(weights, [*source, 0])[1] for source in sources])
+    embedded = weights["decoder.embedding.E"][batch.target.numpy()] + weights["decoder.embedding.b"]
+    assert len(seen) == batch.target.shape[1]
+    assert not seen[0].any()
+    for i, previous in enumerate(seen[1:]):
+        np.testing.assert_allclose(previous.detach(), gates * embedded[:, i], rtol=1e-12)
+
+
 def test_initialization_is_appendix_b1() -> None:
-    model = Network(tiny_variant(hidden=40, embedding=50, alignment=60).architecture, 99, 99)
+    sizes = {"hidden": 40, "embedding": 50, "alignment": 60, "contextualization": 70}
+    model = Network(tiny_variant(**sizes).architecture, 99, 99)
     initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
     weights = dict(model.named_parameters())
     for name in (
@@ -243,11 +283,15 @@ def test_initialization_is_appendix_b1() -> None:
         torch.testing.assert_close(weights[name] @ weights[name].T, torch.eye(40), atol=1e-5, rtol=0)
     for name in ("decoder.attention.W_a", "decoder.attention.U_a"):
         assert weights[name].std().item() == pytest.approx(0.001, rel=0.1)
-    for name in ("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"):
+    for name in (
+        *("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"),
+        *(f"contextualization.{matrix}" for matrix in ("W_1", "W_2", "W_x", "W_y")),
+    ):
         assert weights[name].std().item() == pytest.approx(0.01, rel=0.1)
     for name in (
         *("decoder.attention.v_a", "decoder.b_s", "decoder.unit.b", "decoder.readout.b_o", "decoder.readout.b_t"),
         *("decoder.embedding.b", "encoder.backwards.b"),
+        *(f"contextualization.{bias}" for bias in ("b_1", "b_2", "b_x", "b_y")),
     ):
         assert not weights[name].any()
     again = Network(model.architecture, 99, 99)
@@ -273,9 +317,9 @@ def test_the_summed_likelihood_is_the_same_in_any_chunks(
     torch.testing.assert_close(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves))
 
 
-@attentions
-def test_bfloat16_stays_near_float32(attention: str) -> None:
-    model = tiny_model(dtype=torch.float32, attention=attention)
+@pytest.mark.parametrize(("attention", "contextualization"), [("additive", None), ("fixed", None), ("fixed", 8)])
+def test_bfloat16_stays_near_float32(attention: str, contextualization: int | None) -> None:
+    model = tiny_model(dtype=torch.float32, attention=attention, contextualization=contextualization)
     exact = model.summed_nll(*ragged_batch())
     exact.backward()
     gradients = [parameter.grad.clone() for parameter in model.parameters()]
