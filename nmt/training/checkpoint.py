@@ -42,7 +42,7 @@ class Interval:
 class State:
     """How far a training is. `updates` includes those of the model it continues; NLL is in nats a sentence.
 
-    The best scores are those of the best model: the best BLEU beside the NLL of the same model, or the other way about.
+    The best scores are those of one model, the best by the score that must improve.
     """
 
     updates: int = 0

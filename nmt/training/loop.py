@@ -43,7 +43,7 @@ class Training:
     """One training: the model, its optimizer, the data and the state of progress.
 
     `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
-    the training time of the model that this one continues. `bleu`, if given, is the score that must improve.
+    the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
     def __init__(
@@ -246,12 +246,15 @@ class Training:
         now = time.monotonic()
         state.seconds += now - self.read_at
         self.read_at = now
-        better = nll < state.best_nll if bleu is None else math.isfinite(nll) and bleu > state.best_bleu
+        better = nll < state.best_nll
+        if bleu is not None and bleu != state.best_bleu:  # of equal BLEU, such as 0 at first, the likelihood decides
+            better = math.isfinite(nll) and bleu > state.best_bleu
         state.development_nll, state.development_bleu = nll, bleu
         state.evaluations_without_improvement += 1
         if better:
             state.best_nll, state.best_updates = nll, state.updates
-            state.best_bleu = state.best_bleu if bleu is None else bleu
+            if bleu is not None:
+                state.best_bleu = bleu
             state.evaluations_without_improvement = 0
             if self.optimization.patience:
                 self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}

@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder for the model, its shortlists, summary.json (figures for Table 2) and metrics.jsonl (mean cost,"
         " norm of the gradient and target words a second of every 50 updates, and development scores; in nats a"
-        " sentence)",
+        " sentence, or BLEU in percent)",
     )
 
 

@@ -256,19 +256,20 @@ def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:
 def test_patience_follows_bleu_where_the_training_stops_on_it(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The NLL improves all the time, but a model without a finite one is never the best."""
-    nlls, bleus = iter([9.0, 8.0, math.inf, 7.0, 6.0, 5.0]), iter([12.0, 20.0, 30.0, 20.0, 19.0, 25.0])
-    monkeypatch.setattr(loop, "sentence_nll", lambda model, sources, *_: [next(nlls)] * len(sources))
-    monkeypatch.setattr(GreedyBLEU, "__call__", lambda *_: next(bleus))
-    assert main(arguments(toy, tmp_path, stop_on="bleu", patience=3, evaluate_every=5, updates=50)) == 0
+    """Of two with equal BLEU the likelier is better; a model without a finite NLL is never the best."""
+    nlls, bleus = [9.0, 8.0, math.inf, 7.0, 6.0, 7.5, 5.0], [0.0, 0.0, 30.0, 20.0, 19.0, 20.0, 19.5]
+    expected: dict[str, list[float | None]] = {"development_nll": [*nlls], "development_bleu": [*bleus]}
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "sentence_nll", lambda model, sources, *_: [nlls.pop(0)] * len(sources))
+        patch.setattr(GreedyBLEU, "__call__", lambda *_: bleus.pop(0))
+        assert main(arguments(toy, tmp_path, stop_on="bleu", patience=3, evaluate_every=5, updates=50)) == 0
     summary = json.loads((tmp_path / "model" / "summary.json").read_text())
-    best = {"development_nll": 8.0, "development_bleu": 20.0, "updates_best": 10, "updates": 25}
+    best = {"development_nll": 7.0, "development_bleu": 20.0, "updates_best": 20, "updates": 35}
     assert {name: summary[name] for name in best} == best
-    assert load_model(tmp_path / "model" / "model.safetensors").updates == 10
+    expected["development_nll"][2] = None
     scores = [record for record in records(tmp_path) if "development_bleu" in record]
-    assert [score["development_bleu"] for score in scores] == [12.0, 20.0, 30.0, 20.0, 19.0]
-    assert [score["development_nll"] for score in scores] == [9.0, 8.0, None, 7.0, 6.0]
-    assert main(arguments(toy, tmp_path / "ended", updates=10)) == 0
+    assert {name: [score[name] for score in scores] for name in expected} == expected
+    assert main(arguments(toy, tmp_path / "ended", updates=20)) == 0
     assert weights(tmp_path) == weights(tmp_path / "ended")
 
 
