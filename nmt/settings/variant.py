@@ -54,7 +54,8 @@ class Optimization:
     """How the weights are found.
 
     `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number of
-    evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates;
+    evaluations without improvement after which training stops (0: never); `stop_on` is the score of the development set
+    that must improve, its likelihood or the BLEU of its greedy translations; `evaluate_every` counts updates;
     `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2); over the last `cooldown`
     updates before the cap, the learning rate falls linearly to 0.
     """
@@ -75,6 +76,7 @@ class Optimization:
     batch: Annotated[int, integer(1)] = 80
     sort_batches: Annotated[int, integer(1)] = 20
     patience: Annotated[int, integer(0)] = 0
+    stop_on: Annotated[str, choice("nll", "bleu"), Neutral("nll")] = "nll"
     evaluate_every: Annotated[int, integer(1)] = 5_000
     precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"
     implementation: Annotated[str, choice("fast", "readable"), Neutral("fast")] = "fast"

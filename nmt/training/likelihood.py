@@ -18,8 +18,8 @@ BATCH = 80
 Sentences = list[list[int]]
 
 
-def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """Word ids of the source and target sides of a tokenized text, without EOS; pairs with an empty side are skipped.
+def read_words(texts: Sequence[str]) -> list[list[list[str]]]:
+    """The words of both sides of each pair of a tokenized text; pairs with an empty side are skipped.
 
     Raises UserError if no pair is left.
     """
@@ -27,6 +27,12 @@ def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sen
     pairs = [pair for pair in pairs if all(pair)]
     if not pairs:
         raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
+    return pairs
+
+
+def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
+    """Word ids of the source and target sides of the pairs of `read_words`, without EOS. Raises UserError."""
+    pairs = read_words(texts)
     source, target = shortlists
     return [source.ids(words) for words, _ in pairs], [target.ids(words) for _, words in pairs]
 

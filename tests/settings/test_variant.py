@@ -112,6 +112,7 @@ def test_every_setting_that_is_learned_counts() -> None:
         "rho": 0.5,
         "output_rank": None,
         "cooldown": 2,
+        "stop_on": "bleu",
     }
     for kind in (Architecture, Optimization):
         for one in fields(kind):

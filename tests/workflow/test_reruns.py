@@ -181,6 +181,11 @@ def test_an_edit_of_an_attention_trains_the_models_that_have_it(
         check(done.plan(), trained_again(trained), each(follows, [""]))
 
 
+def test_only_a_training_that_stops_on_bleu_depends_on_the_greedy_search(done: Tree) -> None:
+    with done.edited("nmt/training/greedy.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
+        assert done.plan() == []
+
+
 def test_another_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
     check(plan, trained_again(["RNNsearch-20"]))

@@ -79,12 +79,15 @@ def code(step):
 
 
 def model_code(step):
-    """As `code`, for a step that runs a model: of all attentions and units only the variant's own count."""
+    """As `code`, for a step that runs a model: of what depends on a setting only the variant's own modules count."""
 
     def of_variant(wildcards):
-        chosen = EXPERIMENT.variants[wildcards.variant].architecture
+        variant = EXPERIMENT.variants[wildcards.variant]
+        chosen = variant.architecture
         own = {ATTENTIONS[chosen.attention][0], UNITS[chosen.unit][0]}
         others = {module for module, _ in (*ATTENTIONS.values(), *UNITS.values())} - own
+        if variant.optimization.stop_on == "nll":
+            others.add("nmt.training.greedy")
         return digest([commands.module(step), *own], others)
 
     return of_variant
