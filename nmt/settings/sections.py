@@ -65,12 +65,14 @@ class Shard:
 class Select(Section):
     """Data selection: by which rule, how many source words (0: all) or which shares of the corpora are kept.
 
-    `order` is that of the language models that score the pairs.
+    With `drop_duplicates` a pair that occurs more than once is kept once. `order` is that of the language models that
+    score the pairs.
     """
 
     rule: Annotated[str, choice("ranking", "shares", "random", "all")] = "ranking"
     words: Annotated[int, integer(0)] = 0
     shares: Annotated[dict[str, float] | None, optional(fractions())] = None
+    drop_duplicates: Annotated[bool, flag()] = True
     order: Annotated[int, integer(2, 6)] = 4
 
     @property
