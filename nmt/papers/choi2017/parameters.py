@@ -62,11 +62,11 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             more.append("–")
     write_csv(arguments.output_csv, COLUMNS, rows)
-    write_lines(arguments.output_md, markdown(counts, more, bool(printed)))
+    write_lines(arguments.output_md, markdown(counts, more))
 
 
-def markdown(counts: dict[str, Counter[str]], more: list[str], printed: bool) -> list[str]:
-    """A line for each part, then their sum and how many `more` than its baseline a model has."""
+def markdown(counts: dict[str, Counter[str]], more: list[str]) -> list[str]:
+    """A line for each part, their sum, and how many `more` than its baseline a model has, the paper's in brackets."""
     parts = dict.fromkeys(part for found in counts.values() for part in found)
     lines = [
         *([f"`{part}`", *(f"{found[part]:,}" for found in counts.values())] for part in parts),
@@ -74,4 +74,5 @@ def markdown(counts: dict[str, Counter[str]], more: list[str], printed: bool) ->
         ["More than the baseline", *more],
     ]
     table = markdown_table(["Part", *map(escape_markdown, counts)], lines)
-    return ["# Parameters", "", *table, *(["", PAPER] if printed else [])]
+    has_printed = any("(" in cell for cell in more)
+    return ["# Parameters", "", *table, *(["", PAPER] if has_printed else [])]

@@ -56,8 +56,10 @@ def test_counts_by_part(tmp_path: Path) -> None:
     assert "no proof" in page
 
 
-def test_without_the_papers_numbers(tmp_path: Path) -> None:
-    assert main(parameters(tmp_path)) == 0
+@pytest.mark.parametrize(("pair", "printed"), [("En-De", []), ("En-Fr", [PRINTED])])
+def test_without_the_papers_numbers(tmp_path: Path, pair: str, printed: list[str]) -> None:
+    words = [pair if word == "En-De" else word for word in parameters(tmp_path)]
+    assert main([*words, *printed]) == 0
     page = (tmp_path / "parameters.md").read_text(encoding="utf-8")
     assert "3.5" not in page
     assert "paper" not in page
