@@ -15,6 +15,7 @@ from nmt.settings.checks import (
     matching,
     names,
     optional,
+    pairs,
     text,
 )
 
@@ -102,11 +103,13 @@ class Translate(Section):
 class Evaluate(Section):
     """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
 
-    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them.
+    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them. `compare` are
+    the systems whose differences in BLEU are tested, each with its baseline; none: those that the attention suggests.
     """
 
     no_unk: Annotated[bool, flag()] = False
     train_sample: Annotated[int, integer(1)] = 10_000
+    compare: Annotated[tuple[tuple[str, str], ...], pairs()] = ()
 
 
 SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}

@@ -194,6 +194,8 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{select: {rule: shares}}", "config: select.shares: expected the share of one corpus or more"),
         ("{select: {shares: {un: 1.5}}}", "config: select.shares: expected a number from 0 to 1 for each"),
         ("{select: {shares: {unn: 0.5}}}", "config: select.shares: unknown training corpus unn; the nearest is un"),
+        ("{evaluate: {compare: [RNNsearch-50]}}", "evaluate.compare: expected a list of pairs of different names"),
+        ("{evaluate: {compare: [[RNNsearch-50, A]]}}", "config: evaluate.compare: unknown system A; the nearest is"),
         ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
         ("{results: a/}", "config: results: expected a folder"),
         (
