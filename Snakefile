@@ -19,6 +19,7 @@ pathvars:
 
 
 wildcard_constraints:
+    beam=r"(?:\.beam[1-9][0-9]*)?",
     corpus=one_of(CORPORA),
     kind="extracted|tokenized",
     language=one_of(LANGUAGES),

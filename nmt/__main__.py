@@ -10,6 +10,7 @@ try:
     import importlib
     import shutil
     import textwrap
+    from collections.abc import Callable
 
     from nmt import commands
     from nmt.system import options
@@ -45,13 +46,12 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     if not words:
         return _refuse("name a step", program)
     if words[0] in ("-h", "--help"):
-        print(_help(program), end="")
-        return 0
+        return _guarded(program, lambda: print(_help(program), end=""))
     try:
         module = commands.module(words[0])
     except UserError as error:
         return _refuse(str(error), program)
-    return _run(words[0], module, words[1:], program)
+    return _guarded(f"nmt {words[0]}", lambda: _run(words[0], module, words[1:], program))
 
 
 def _refuse(reason: str, program: str) -> int:
@@ -69,27 +69,36 @@ def _help(program: str) -> str:
     return HELP.format(program=program, steps="\n\n".join(groups))
 
 
-def _run(step: str, module: str, words: list[str], program: str) -> int:
-    """Run `step` with the options `words`; return the exit code."""
+def _run(step: str, module: str, words: list[str], program: str) -> None:
+    """Run `step` with the options `words`."""
+    code = importlib.import_module(module)
+    parser = argparse.ArgumentParser(
+        prog=f"{program} {step}",
+        description=_wrap((code.__doc__ or "").split("\n\n")[0]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    code.add_arguments(parser)
+    parser.epilog = _wrap(parser.epilog or "")
+    arguments = parser.parse_args(words)
+    options.check(arguments)
+    code.run(arguments)
+
+
+def _guarded(name: str, work: Callable[[], None]) -> int:
+    """Do `work` and return the exit code; what goes wrong is a line that begins with `name`."""
     try:
-        code = importlib.import_module(module)
-        parser = argparse.ArgumentParser(
-            prog=f"{program} {step}",
-            description=_wrap((code.__doc__ or "").split("\n\n")[0]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        code.add_arguments(parser)
-        parser.epilog = _wrap(parser.epilog or "")
-        arguments = parser.parse_args(words)
-        options.check(arguments)
-        code.run(arguments)
+        try:
+            work()
+        except SystemExit:  # the help was shown
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
     except UserError as error:
-        print(f"nmt {step}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except StoppedError as stopped:
         if str(stopped):
-            print(f"nmt {step}: {stopped}", file=sys.stderr)
+            print(f"{name}: {stopped}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
         discard_output()  # its reader has left
@@ -101,12 +110,12 @@ def _run(step: str, module: str, words: list[str], program: str) -> int:
             where, what = None, "standard input or output is closed; open it or name a file"
         elif error.errno in DISK_FULL:
             where, what = where or "the disk of the output", "no space left; nothing was changed, free some and repeat"
-        print(f"nmt {step}: {f'{where}: ' if where else ''}{what}", file=sys.stderr)
+        print(f"{name}: {f'{where}: ' if where else ''}{what}", file=sys.stderr)
         return 1
     except (MemoryError, RuntimeError) as error:
         if not _lacks_memory(error):
             raise
-        print(f"nmt {step}: not enough memory; a smaller batch, beam or model takes less", file=sys.stderr)
+        print(f"{name}: not enough memory; a smaller batch, beam or model takes less", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

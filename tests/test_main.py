@@ -85,7 +85,11 @@ def test_help_answers_at_once(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("step", "nearest"),
-    [("tranlate", "translate"), ("table1", "bahdanau2015.table1"), ("bahdanau.figure2", "bahdanau2015.figure2")],
+    [
+        ("tranlate", "translate"),
+        ("table1", "choi2017.table1"),  # of the steps of this name, that with the shortest
+        ("bahdanau.figure2", "bahdanau2015.figure2"),
+    ],
 )
 def test_an_unknown_step_names_the_nearest(step: str, nearest: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([step, "--output", "x"]) == 2
@@ -223,8 +227,11 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
         assert (tmp_path / "made").read_text() == "<eos>\t1\n<unk>\t0\na\t1\nb\t1\n"
     run = shell("nmt status demo >&-", tmp_path)
-    said = "nmt status: standard input or output is closed; open it or name a file\n"
-    assert (run.returncode, run.stderr) == (1, said)
+    closed = "standard input or output is closed; open it or name a file\n"
+    assert (run.returncode, run.stderr) == (1, f"nmt status: {closed}")
+    for command, name in (("nmt --help", "python -m nmt"), ("nmt status --help", "nmt status")):
+        run = shell(f"{command} >&-", tmp_path)
+        assert (run.returncode, run.stderr) == (1, f"{name}: {closed}")
     run = shell("nmt status demo > /dev/full", tmp_path)
     said = "nmt status: the disk of the output: no space left; nothing was changed, free some and repeat\n"
     assert (run.returncode, run.stderr) == (1, said)

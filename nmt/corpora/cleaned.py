@@ -1,7 +1,7 @@
 """The cleaned training text: all corpora as one text of numbered pairs, with a few bytes of memory for each pair.
 
-The step `clean` writes a record for each pair of a part; this module joins the records of all parts and marks the
-duplicates among them.
+The step `clean` writes a record for each pair of a part; this module joins the records of all parts and, if the setting
+`drop_duplicates` says so, marks the duplicates among them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array
 from nmt.corpora.pairs import read_byte_pairs
+from nmt.settings.sections import Select
 from nmt.system.files import UserError
 
 Pair = tuple[bytes, bytes]
@@ -82,8 +83,10 @@ class CleanedText:
             raise UserError(f"{corpora}: no clean pair, all are empty or held out; check the corpora")
 
 
-def read_cleaned(names: list[str], files: list[Files], records: list[Path]) -> CleanedText:
-    """The text of cleaned parts, every repetition of an earlier clean pair marked as a duplicate.
+def read_cleaned(
+    names: list[str], files: list[Files], records: list[Path], drop_duplicates: bool = True
+) -> CleanedText:
+    """The text of cleaned parts; with `drop_duplicates`, every repetition of an earlier clean pair is marked as one.
 
     Raises UserError if the three lists differ in length, or if the parts of a corpus do not follow one another.
     """
@@ -99,7 +102,8 @@ def read_cleaned(names: list[str], files: list[Files], records: list[Path]) -> C
         part = read_array(path, RECORD)
         for name, column in columns.items():
             column[end - size : end] = part[name]
-    mark_duplicates(columns["state"], columns["digest"])
+    if drop_duplicates:
+        mark_duplicates(columns["state"], columns["digest"])
     return CleanedText(names, files, sizes, columns["source_words"], columns["target_words"], columns["state"])
 
 
@@ -131,5 +135,7 @@ def add_cleaned_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def cleaned_text(arguments: argparse.Namespace) -> CleanedText:
-    """The text that the options of `add_cleaned_arguments` name."""
-    return read_cleaned(arguments.names, pair_files(arguments.sources, arguments.targets), arguments.cleaned)
+    """The text that the options of `add_cleaned_arguments` name, cleaned by `arguments.settings`."""
+    settings: Select = arguments.settings
+    files = pair_files(arguments.sources, arguments.targets)
+    return read_cleaned(arguments.names, files, arguments.cleaned, settings.drop_duplicates)

@@ -2,11 +2,13 @@
 
 Archives are tar files (plain or compressed with gzip or xz), gzip files, xz files and plain text; the content tells
 which. The members named in the registry are streamed without unpacking anything else, and only regular files are read.
-Of an SGML member the text of its segments is extracted. Lines are split at newlines only; a carriage return before a
-newline and a byte order mark are removed, a NUL becomes a space, and other control and separator characters stay in
-their line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose
-lines end in carriage returns. No line may be longer than `LONGEST`, and no archive may expand to more than `EXPANSION`
-times its length and `SPARE`, so that a damaged or malicious archive does not fill memory and disk.
+Of an SGML member the text of its segments is extracted, of the members FILE:1 and FILE:2 what is before and after the
+`|||` on each line of FILE. Lines are split at newlines only; a carriage return before a newline and a byte order mark
+are removed, a NUL becomes a space, and other control and separator characters stay in their line. A few lines that are
+not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose lines end in carriage returns. A few
+lines of FILE that do not hold two sides become empty, and `clean` drops them. No line may be longer than `LONGEST`, and
+no archive may expand to more than `EXPANSION` times its length and `SPARE`, so that a damaged or malicious archive does
+not fill memory and disk.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from nmt.system.progress import Progress
 BLOCK = 1 << 20
 LINES_PER_UPDATE = 10_000  # of the progress
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8
+INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8, or not two sides
 LONGEST = 1 << 24  # bytes of a line
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
 STRAY = 10  # lines that are not UTF-8; fewer do not show in which encoding the file is
@@ -46,12 +48,16 @@ SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 SEGMENT_START = re.compile(r"<seg\b", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
 SGML_SPACE = re.compile(r"[ \t\r\n]+")
+SEPARATOR = "|||"  # of the two sides on one line
+ONE_SIDE = re.compile(r"(.*):([12])", re.DOTALL)  # a member, and the number of a side on each of its lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the corpus, as messages call it")
     parser.add_argument("--archives", type=Path, nargs="+", required=True, help="of each side, source first")
-    parser.add_argument("--members", nargs="+", required=True, help="files inside; '' for the archive itself")
+    parser.add_argument(
+        "--members", nargs="+", required=True, help="files inside, or FILE:1 and FILE:2; '' for the archive itself"
+    )
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
     parser.add_argument("--outputs", type=Output, nargs="+", required=True, help="a file for each side, source first")
 
@@ -72,17 +78,18 @@ def extract(
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
     Raises UserError and writes no side if an archive is missing, damaged or lacks the member, if a side is empty or has
-    too many lines that are not UTF-8 or one that is too long, or if the sides have different numbers of lines.
+    too many lines that are not UTF-8 or lack one of two sides, or a line that is too long, or if the sides have
+    different numbers of lines.
     """
-    places = [(archive, member.removeprefix("./")) for archive, member in zip(archives, members, strict=True)]
-    counts: dict[tuple[Path, str], int] = {}
+    places = [(archive, *_file_and_side(member)) for archive, member in zip(archives, members, strict=True)]
+    counts: dict[tuple[Path, str, int], int] = {}
     with ExitStack() as stack:
-        wanted: dict[Path, dict[str, Path]] = {archive: {} for archive in archives}
-        for (archive, member), output in zip(places, outputs, strict=True):
-            wanted[archive][member] = stack.enter_context(atomic(output))
-        for archive, sides in wanted.items():
-            lines = _extract_from(archive, sides, name)
-            counts |= {(archive, member): count for member, count in lines.items()}
+        wanted: dict[tuple[Path, int], dict[str, Path]] = {(archive, side): {} for archive, _, side in places}
+        for (archive, member, side), output in zip(places, outputs, strict=True):
+            wanted[archive, side][member] = stack.enter_context(atomic(output))
+        for (archive, side), files in wanted.items():
+            lines = _extract_from(archive, side, files, name)
+            counts |= {(archive, member, side): count for member, count in lines.items()}
         first, last = places[0], places[-1]
         if counts[first] != counts[last]:
             raise UserError(
@@ -95,13 +102,20 @@ def extract(
     return counts[first]
 
 
-def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str, int]:
-    """Write each wanted member of `archive` to its path, in one pass; return the number of lines of each."""
+def _file_and_side(member: str) -> tuple[str, int]:
+    """The file of a member, and which side of its lines is meant; 0 where a line is one side."""
+    member = member.removeprefix("./")
+    match = ONE_SIDE.fullmatch(member)
+    return (match[1], int(match[2])) if match else (member, 0)
+
+
+def _extract_from(archive: Path, side: int, wanted: dict[str, Path], name: str) -> dict[str, int]:
+    """Write a side of each wanted member of `archive` to its path, in one pass; return the number of lines of each."""
     with _readable(archive) as stream:
         if "" in wanted:
             if stream.peek(512)[257:262] == b"ustar":
                 raise UserError(f"{archive}: a tar archive; name the members of {name} in the registry")
-            return {"": _write(stream, wanted[""], archive.name, f"{name}: {archive}")}
+            return {"": _write(stream, side, wanted[""], archive.name, f"{name}: {_place(archive, '', side)}")}
         found: dict[str, int] = {}
         passed: list[str] = []
         with tarfile.open(fileobj=stream, mode="r|") as tar:
@@ -113,9 +127,9 @@ def _extract_from(archive: Path, wanted: dict[str, Path], name: str) -> dict[str
                 content = tar.extractfile(entry) if entry.isfile() else None
                 if not isinstance(content, io.BufferedReader):
                     raise UserError(f"{archive}: {member} is not a regular file; correct the member in the registry")
-                place = f"{name}: {_place(archive, member)}"
+                place = f"{name}: {_place(archive, member, side)}"
                 with content:
-                    found[member] = _write(_decompressed(content, archive), wanted[member], member, place)
+                    found[member] = _write(_decompressed(content, archive), side, wanted[member], member, place)
                 if len(found) == len(wanted):
                     return found
     missing = next(member for member in wanted if member not in found)
@@ -169,9 +183,11 @@ def _decompressed(file: io.BufferedReader, archive: Path) -> io.BufferedReader:
     return file
 
 
-def _write(stream: io.BufferedReader, output: Path, name: str, place: str) -> int:
+def _write(stream: io.BufferedReader, side: int, output: Path, name: str, place: str) -> int:
     """Write the lines of one side, or its segments if `name` is that of an SGML file; return their number."""
     lines = _lines(stream, place)
+    if side:
+        lines = _side(lines, side, place)
     if re.search(r"\.sgml?(\.gz|\.xz)?$", name, re.IGNORECASE):
         lines = iter(_segments("\n".join(lines), place))
     count = 0
@@ -228,6 +244,24 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
         warn(f"{place}: {invalid} of {number} lines, first {first}, are not UTF-8; the broken bytes became U+FFFD")
 
 
+def _side(lines: Iterator[str], side: int, place: str) -> Iterator[str]:
+    """Yield side 1 or 2 of each line. A line without two sides becomes empty; UserError if such lines are not rare."""
+    broken = first = number = 0
+    for number, line in enumerate(lines, 1):
+        sides = line.split(SEPARATOR)
+        if len(sides) == 2:
+            yield sides[side - 1].strip(" ")
+        else:
+            broken += 1
+            first = first or number
+            yield ""
+    said = f"{place}: {broken} of {number} lines, first {first}, do not hold two sides separated by {SEPARATOR}"
+    if broken > INVALID_ALLOWED * number:
+        raise UserError(f"{said}; correct the file, or the member in the registry")
+    if broken:
+        warn(f"{said}; they are left empty")
+
+
 def _segments(text: str, place: str) -> list[str]:
     """The text of each <seg> in order, with entities resolved and white space collapsed."""
     segments = SEGMENT.findall(text)
@@ -237,5 +271,5 @@ def _segments(text: str, place: str) -> list[str]:
     return [SGML_SPACE.sub(" ", segment).strip(" ") for segment in resolved]
 
 
-def _place(archive: Path, member: str) -> str:
-    return f"{archive}:{member}" if member else str(archive)
+def _place(archive: Path, member: str, side: int) -> str:
+    return ":".join(str(part) for part in (archive, member, side) if part)

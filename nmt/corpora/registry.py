@@ -10,7 +10,8 @@ alone, monolingual:
 - `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
 - `bytes`, `published`: the published length and hash (md5:HEX or sha256:HEX) of the archive. A file from the addresses
   must have them, a copy from the setting `mirror` need not; an entry that proves wrong may be emptied;
-- `source_member`, `target_member`: the files inside; empty if the archive is the text itself, compressed or not;
+- `source_member`, `target_member`: the files inside; empty if the archive is the text itself, compressed or not. Where
+  each line of one file holds both sides with `|||` between them, FILE:1 is the first side and FILE:2 the second;
 - `pairs`, `words`: the expected numbers; `pairs` are the lines of a monolingual corpus, `words` is the number in the
   paper.
 
@@ -75,7 +76,8 @@ class Archive:
 class Corpus:
     """A corpus of a registry; tuples have the source side first, or, of a monolingual corpus, the target side alone.
 
-    A member is "" if the archive is the text itself; unknown `pairs` and `words` are None.
+    A member is "" if the archive is the text itself, and ends in ":1" or ":2" if a line of it holds both sides;
+    unknown `pairs` and `words` are None.
     """
 
     name: str
@@ -182,7 +184,10 @@ def _corpus(row: dict[str, str]) -> Corpus:
     members = tuple(_member(row[f"{side}_member"]) for side in sides)
     archives = _archives(row, sides)
     if len({(archive.path, member) for archive, member in zip(archives, members, strict=True)}) < len(sides):
-        raise UserError("source and target are the same file; give each its own address or member")
+        raise UserError(
+            "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 where "
+            "each line holds both sides"
+        )
     return Corpus(
         row["name"],
         cast(Role, row["role"]),

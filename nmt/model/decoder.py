@@ -27,44 +27,46 @@ class Decoder(nn.Module):
         super().__init__()
         m, n = architecture.embedding, architecture.hidden
         self.generates_first = architecture.decoder_order == "look_generate_update"
+        self.starts_from_mean = architecture.initial_state == "mean"
         self.attention = attention
         context = 2 * n if attention.bidirectional else n
         self.embedding = Embedding(symbols, m, architecture.embedding_bias)
         self.unit = make_unit(architecture, context)
-        self.W_s = nn.Parameter(torch.empty(self.unit.state, n))
+        self.W_s = nn.Parameter(torch.empty(self.unit.state, context if self.starts_from_mean else n))
         self.b_s = nn.Parameter(torch.empty(self.unit.state))
         self.readout = Readout(symbols, architecture, context)
 
-    def remember(self, annotations: Tensor, mask: Tensor) -> Memory:
+    def remember(self, annotations: Tensor, mask: Tensor, gate: Tensor | None = None) -> Memory:
         """The memory of `annotations` (B, Tx, 2n or n), whose `mask` (B, Tx) is False on padding.
 
-        s_0 = tanh(W_s h_1 + b_s), with h_1 the backward state of word 1, or the fixed context.
+        s_0 = tanh(W_s h + b_s), with h the backward state of word 1, or the fixed context, or the mean annotation.
+        Target embeddings will be multiplied by `gate` (B, m), if there is one.
         """
         maps = torch.cat([*self.unit.context_matrices, self.readout.C_o])
-        kept, first = self.attention.keep(annotations, mask, maps)
-        return Memory(kept, maps, torch.tanh(functional.linear(first, self.W_s, self.b_s)))
+        kept, summary = self.attention.keep(annotations, mask, maps)
+        if self.starts_from_mean:
+            summary = (annotations * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return Memory(kept, maps, torch.tanh(functional.linear(summary, self.W_s, self.b_s)), gate)
 
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
         N is k rows for each sentence of `memory`, side by side.
         """
-        embedded = self._embedded(state, previous)
-        hidden, carry, alignment = self._step(memory, state, embedded)
+        hidden, carry, alignment = self._step(memory, state, previous)
         return Prediction(self.readout.log_probabilities(hidden), carry, alignment)
 
     def advance(self, carry: Carry, words: Tensor) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
         if not self.generates_first:
             return carry.state
-        return self.unit.step(self.unit.project(self.embedding(words)) + carry.context, carry.state)
+        return self.unit.step(self.unit.project(self.embedding(words, carry.gate)) + carry.context, carry.state)
 
     def hidden(self, memory: Memory, target: Tensor) -> Tensor:
         """What W_o is applied to, for every word of `target` (B, Ty), step by step: (B, Ty, l or rank)."""
         state, hidden = memory.initial, []
         for i in range(target.shape[1]):
-            embedded = self._embedded(state, target[:, i - 1] if i else None)
-            seen, carry, _ = self._step(memory, state, embedded)
+            seen, carry, _ = self._step(memory, state, target[:, i - 1] if i else None)
             hidden.append(seen)
             state = self.advance(carry, target[:, i])
         return torch.stack(hidden, dim=1)
@@ -76,28 +78,30 @@ class Decoder(nn.Module):
 
         def after_previous(project: Callable[[Tensor], Tensor]) -> Tensor:
             """`project` of every E y_{i-1}: (Ty, B, p)."""
-            return torch.cat([project(none), self.embedding.projected(words[:-1], project)])
+            return torch.cat([project(none), self.embedding.projected(words[:-1], project, memory.gate)])
 
         previous = after_previous(self.readout.project)
         if self.generates_first:
-            projected = self.embedding.projected(words, self.unit.project)
+            projected = self.embedding.projected(words, self.unit.project, memory.gate)
         else:
             projected = after_previous(self.unit.project)
         states, context = self.attention.run(memory, self.unit.recurrence(), projected, after_previous)
         seen = self.unit.output(states[:-1] if self.generates_first else states[1:])
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
 
-    def _embedded(self, state: Tensor, words: Tensor | None) -> Tensor:
+    def _embedded(self, state: Tensor, words: Tensor | None, gate: Tensor | None) -> Tensor:
         """E y_{i-1} (N, m), 0 before the first word."""
         if words is None:
             return state.new_zeros(len(state), self.embedding.E.shape[1])
-        return self.embedding(words)
+        return self.embedding(words, gate)
 
-    def _step(self, memory: Memory, state: Tensor, embedded: Tensor) -> tuple[Tensor, Carry, Tensor | None]:
+    def _step(self, memory: Memory, state: Tensor, previous: Tensor | None) -> tuple[Tensor, Carry, Tensor | None]:
         """What W_o is applied to, (N, l or rank), the carry, and alpha_i (N, Tx), if there is one."""
+        gate = memory.gate_rows(len(state))
+        embedded = self._embedded(state, previous, gate)
         alignment, context = self.attention.attend(memory, self.unit.output(state), embedded)
         to_unit, to_readout = context.split([self.unit.inputs, len(self.readout.C_o)], dim=-1)
         if not self.generates_first:
             state = self.unit.step(self.unit.project(embedded) + to_unit, state)
         hidden = self.readout.hidden(self.unit.output(state), self.readout.project(embedded), to_readout)
-        return hidden, Carry(state, to_unit), alignment
+        return hidden, Carry(state, to_unit, gate), alignment

@@ -22,17 +22,20 @@ class Embedding(nn.Module):
         self.E = nn.Parameter(torch.empty(symbols, size))
         self.b = nn.Parameter(torch.empty(size)) if bias else None
 
-    def forward(self, words: Tensor) -> Tensor:
-        """Embeddings (..., m) of word ids (...)."""
+    def forward(self, words: Tensor, gate: Tensor | None = None) -> Tensor:
+        """Embeddings (..., m) of word ids (..., B), multiplied by the `gate` (B, m) if there is one."""
         embedded = functional.embedding(words, self.E, sparse=self.sparse)
-        return embedded if self.b is None else embedded + self.b
+        if self.b is not None:
+            embedded = embedded + self.b
+        return embedded if gate is None else embedded * gate
 
-    def projected(self, words: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
-        """`project` of the embeddings of `words` (...): (..., p); it maps embeddings (N, m) to (N, p).
+    def projected(self, words: Tensor, project: Callable[[Tensor], Tensor], gate: Tensor | None = None) -> Tensor:
+        """`project` of the embeddings of `words` (..., B): (..., p); it maps embeddings (..., m) to (..., p).
 
-        Words repeat in a text, so each is projected once. Not on a GPU: to find the distinct words would wait for it.
+        Words repeat in a text, so each is projected once. Not with a gate, which makes them differ from sentence to
+        sentence, and not on a GPU: to find the distinct words would wait for it.
         """
-        if words.device.type != "cpu":
-            return project(self(words))
+        if gate is not None or words.device.type != "cpu":
+            return project(self(words, gate))
         distinct, places = words.unique(return_inverse=True)
         return functional.embedding(places, project(self(distinct)))

@@ -25,18 +25,19 @@ class Encoder(nn.Module):
         """The forward unit and, if there is one, the backward unit."""
         return [self.forwards] if self.backwards is None else [self.forwards, self.backwards]
 
-    def forward(self, source: Tensor, mask: Tensor, fast: bool) -> Tensor:
+    def forward(self, source: Tensor, mask: Tensor, fast: bool, gate: Tensor | None = None) -> Tensor:
         """Annotations h_j = [forward; backward] (Eq. 7) of `source` (B, Tx): (B, Tx, 2n or n).
 
-        `mask` (B, Tx) is False on padding, where a state does not change. Initial states are 0.
+        `mask` (B, Tx) is False on padding, where a state does not change. Initial states are 0. Embeddings are
+        multiplied by `gate` (B, m), if there is one.
         """
         real = mask.T.to(self.embedding.E.dtype)
         read = self._read_fast if fast else self._read
-        return read(source.T, real).transpose(0, 1).contiguous()
+        return read(source.T, real, gate).transpose(0, 1).contiguous()
 
-    def _read(self, words: Tensor, real: Tensor) -> Tensor:
+    def _read(self, words: Tensor, real: Tensor, gate: Tensor | None) -> Tensor:
         """The recurrences step by step: (Tx, B, 2n or n)."""
-        embedded = self.embedding(words)  # (Tx, B, m)
+        embedded = self.embedding(words, gate)  # (Tx, B, m)
         steps = range(len(embedded))
         directions = []
         for unit, order in zip(self.units, (steps, reversed(steps)), strict=False):
@@ -50,10 +51,10 @@ class Encoder(nn.Module):
             directions.append(unit.output(torch.stack([states[j] for j in steps])))
         return torch.cat(directions, dim=-1)
 
-    def _read_fast(self, words: Tensor, real: Tensor) -> Tensor:
+    def _read_fast(self, words: Tensor, real: Tensor, gate: Tensor | None) -> Tensor:
         """The same with both directions in one loop, the backward one over reversed sentences."""
         turns = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
-        projections = [self.embedding.projected(words, unit.project) for unit in self.units]
+        projections = [self.embedding.projected(words, unit.project, gate) for unit in self.units]
         projected = torch.stack([turn(projection) for turn, projection in zip(turns, projections, strict=True)])
         present = torch.stack([turn(real) for turn in turns])
         initial = real.new_zeros(len(self.units), words.shape[1], self.forwards.state)

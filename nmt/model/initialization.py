@@ -8,8 +8,8 @@ from torch import nn
 from nmt.model.network import Network
 from nmt.model.units.base import Unit
 
-ALIGNMENT = ("W_a", "U_a")
-ZERO = ("v_a",)
+ALIGNMENT = ("W_a", "U_a", "W_y")
+ZERO = ("v_a", "V")
 
 
 @torch.no_grad()
@@ -18,9 +18,9 @@ def initialize(
 ) -> None:
     """Fill `model` in place, the same for the same seed on every device.
 
-    Recurrent matrices are random orthogonal, W_a and U_a Gaussian with deviation `attention_scale` (0.001), v_a and all
-    biases zero, every other matrix Gaussian with deviation `initialization_scale` (0.01). The bias of an LSTM's forget
-    gates is `forget_bias`.
+    Recurrent matrices are random orthogonal, W_a, U_a and W_y Gaussian with deviation `attention_scale` (0.001), v_a, V
+    and all biases zero, every other matrix Gaussian with deviation `initialization_scale` (0.01). The bias of an LSTM's
+    forget gates is `forget_bias`.
     """
     generator = torch.Generator().manual_seed(seed)
     units = [module for module in model.modules() if isinstance(module, Unit)]

@@ -15,11 +15,13 @@ class Memory:
     kept: what the attention keeps of the annotations, a named tuple of tensors (B, ...) that is its own business.
     maps (p, 2n or n): the rows [C; C_z; C_r; C_o], all that c_i is multiplied with.
     initial (B, state): s_0.
+    gate (B, m): what target embeddings are multiplied by, with contextualization.
     """
 
     kept: Any
     maps: Tensor
     initial: Tensor
+    gate: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.initial)
@@ -27,7 +29,11 @@ class Memory:
     def select(self, index: Tensor) -> Memory:
         """The sentences `index` (N,), in that order."""
         kept = type(self.kept)(*(part[index] for part in self.kept))
-        return Memory(kept, self.maps, self.initial[index])
+        return Memory(kept, self.maps, self.initial[index], None if self.gate is None else self.gate[index])
+
+    def gate_rows(self, rows: int) -> Tensor | None:
+        """The gates (rows, m) where `rows` are k for each sentence, side by side."""
+        return None if self.gate is None else self.gate.repeat_interleave(rows // len(self), dim=0)
 
 
 @dataclass(frozen=True)
@@ -36,14 +42,16 @@ class Carry:
 
     state   (N, state): s_{i-1}, or s_i in the printed order, which has it already.
     context (N, inputs): what c_i adds to the unit's pre-activations.
+    gate    (N, m): what E y_i is multiplied by, with contextualization.
     """
 
     state: Tensor
     context: Tensor
+    gate: Tensor | None = None
 
     def select(self, index: Tensor) -> Carry:
         """The rows `index` (N,), in that order."""
-        return Carry(self.state[index], self.context[index])
+        return Carry(self.state[index], self.context[index], None if self.gate is None else self.gate[index])
 
 
 @dataclass(frozen=True)

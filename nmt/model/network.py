@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torch import Tensor, nn
 
 from nmt.model.attention.base import make_attention
+from nmt.model.contextualization import Contextualization
 from nmt.model.decoder import Decoder
 from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
@@ -30,6 +31,8 @@ class Network(nn.Module):
         attention = make_attention(architecture)
         self.encoder = Encoder(source_symbols, architecture, attention.bidirectional)
         self.decoder = Decoder(target_symbols, architecture, attention)
+        units = architecture.contextualization
+        self.contextualization = None if units is None else Contextualization(architecture.embedding, units)
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -46,7 +49,8 @@ class Network(nn.Module):
 
     def encode(self, source: Tensor, mask: Tensor) -> Memory:
         """Read `source` (B, Tx) of ids that end with EOS; `mask` (B, Tx) is False on padding."""
-        return self.decoder.remember(self.encoder(source, mask, self.fast), mask)
+        source_gate, target_gate = self._gates(source, mask)
+        return self.decoder.remember(self.encoder(source, mask, self.fast, source_gate), mask, target_gate)
 
     def initial_state(self, memory: Memory) -> Tensor:
         """s_0 of each sentence, (B, state)."""
@@ -79,6 +83,14 @@ class Network(nn.Module):
             return readout.summed_nll(hidden[target_mask], target[target_mask])
         # a GPU would have to be waited for to know how many words are real
         return readout.summed_nll(*(part.flatten(0, 1) for part in (hidden, target, target_mask)))
+
+    def _gates(self, source: Tensor, mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """What source and target embeddings are multiplied by, (B, m), if the model has contextualization."""
+        if self.contextualization is None:
+            return None, None
+        embedding, network = self.encoder.embedding, self.contextualization.network
+        mapped = embedding.projected(source, network) if self.fast else network(embedding(source))
+        return self.contextualization(mapped, mask)
 
     def _hidden(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """What the output matrix is applied to, for every target word: (B, Ty, l or rank)."""

@@ -1,7 +1,7 @@
 """Show the progress of every model of an experiment, on whatever machine it is trained.
 
 Everything is read from the metrics that trainings write. The development score is the negative log-likelihood of a
-sentence in nats: lower is better.
+sentence in nats, lower is better, or where a training stops on it, BLEU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
 
-COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", "best, at update", "end")
+BLEU = "dev. BLEU"  # the column that is left out where no training stops on it
+COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", BLEU, "best, at update", "end")
 RECENT = 20  # records from which the speed of a training is estimated
 # A training is silent after this time, if it is also this many times the longest recent gap between its records.
 QUIET_SECONDS, QUIET_GAPS = 300, 5
@@ -39,6 +40,7 @@ class Standing:
     epochs: float | None = None
     words_per_second: float | None = None
     nll: float | None = None
+    bleu: float | None = None
     best: tuple[int, float] | None = None
     end: str = ""
 
@@ -47,7 +49,8 @@ class Standing:
         of = f" of {self.last:,}" if self.last else ""
         best = f"{self.best[1]:.2f} at {self.best[0]:,}" if self.best else ""
         cells = [f"{self.updates:,}{of}" if self.updates or of else ""]
-        for value, form in ((self.epochs, ".2f"), (self.words_per_second, ",.0f"), (self.nll, ".2f")):
+        scores = (self.nll, ".2f"), (self.bleu, ".2f")
+        for value, form in ((self.epochs, ".2f"), (self.words_per_second, ",.0f"), *scores):
             cells.append("" if value is None else format(value, form))
         return [self.label, self.state, *cells, best, self.end]
 
@@ -61,7 +64,8 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
     written = file.stat().st_mtime
     records = read_metrics(file)
     updates = int(records[-1]["updates"] or 0) if records else 0
-    words, scores = values(records, "words_per_second"), values(records, "development_nll")
+    words, nlls = values(records, "words_per_second"), values(records, "development_nll")
+    bleus = values(records, "development_bleu")
     finished = file.parent == folders(experiment.name, variant.name)[1]
     start = _start(experiment, variant)
     last = None if start is None or finished else start + variant.optimization.updates
@@ -75,8 +79,9 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
         last,
         _epochs(experiment, variant.optimization, updates),
         words[-1][1] if words else None,
-        scores[-1][1] if scores else None,
-        min(scores, key=lambda score: score[1], default=None),
+        nlls[-1][1] if nlls else None,
+        bleus[-1][1] if bleus else None,
+        max(bleus, key=lambda score: score[1]) if bleus else min(nlls, key=lambda score: score[1], default=None),
         end,
     )
 
@@ -136,11 +141,14 @@ def _span(seconds: float) -> str:
 def table(standings: list[Standing]) -> str:
     """The table of `standings`, with text aligned to the left and numbers to the right."""
     rows = [list(COLUMNS), *(one.cells() for one in standings)]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(COLUMNS))]
+    if all(one.bleu is None for one in standings):
+        for row in rows:
+            del row[COLUMNS.index(BLEU)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
-            cell.ljust(width) if index in (0, 1, len(COLUMNS) - 1) else cell.rjust(width)
+            cell.ljust(width) if index in (0, 1, len(row) - 1) else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip() + "\n")

@@ -19,6 +19,7 @@ from nmt.system.options import OutputFolder
 TAGS = {
     "train_nll": "NLL of a sentence/training",
     "development_nll": "NLL of a sentence/development",
+    "development_bleu": "BLEU/development",
     "gradient_norm": "gradient norm",
     "words_per_second": "words a second",
 }

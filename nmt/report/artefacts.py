@@ -7,7 +7,7 @@ this module at every start.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nmt.settings.experiment import PHRASE_BASED, Experiment
@@ -73,11 +73,13 @@ def selection() -> Artefact:
 
 
 def compared(experiment: Experiment) -> list[tuple[str, str]]:
-    """System and baseline of each row of the table of significance, by name.
+    """System and baseline of each row of the table of significance, by name: the pairs that the experiment names.
 
-    Every model is compared with the phrase-based system, and every model with attention with those without that were
-    trained on sentences of the same length.
+    Where it names none, every model is compared with the phrase-based system, and every model with attention with those
+    without that were trained on sentences of the same length.
     """
+    if experiment.evaluate.compare:
+        return [(system, baseline) for system, baseline in experiment.evaluate.compare]
     variants = experiment.variants.items()
     pairs = [(name, PHRASE_BASED) for name, _ in variants if experiment.runs_phrase_based]
     return pairs + [
@@ -93,6 +95,8 @@ def compared(experiment: Experiment) -> list[tuple[str, str]]:
 def significance(experiment: Experiment) -> list[Artefact]:
     """Which differences in BLEU are more than chance; none where nothing is compared."""
     found = _general("significance", "Significance", "Tables", "csv", "md", each_set=True)
+    if experiment.evaluate.compare:
+        found = replace(found, caption=f"{CAPTIONS}/significance_of_pairs.rst")
     return [found] if compared(experiment) else []
 
 

@@ -140,6 +140,17 @@ def fractions() -> Check:
     )
 
 
+def pairs() -> Check:
+    """A list of pairs of different names."""
+    return Check(
+        "a list of pairs of different names, such as [[a, b]]",
+        lambda value: (
+            isinstance(value, list | tuple)
+            and all(isinstance(one, list | tuple) and len(one) == 2 and names(2).accepts(one) for one in value)
+        ),
+    )
+
+
 def each(names: Collection[str], check: Check) -> Check:
     """A section of exactly these names, each with what `check` accepts."""
     return Check(

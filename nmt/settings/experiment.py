@@ -189,7 +189,7 @@ def _check_variants(experiment: Experiment) -> None:
 
 
 def _check_uses(experiment: Experiment) -> None:
-    """Languages differ; data selection has the text that its rule needs; Moses is not given a sample."""
+    """Languages differ; compared systems are there; selection has the text that it needs; Moses is given no sample."""
     languages = experiment.languages
     if languages.source == languages.target:
         raise UserError(
@@ -207,6 +207,9 @@ def _check_uses(experiment: Experiment) -> None:
     for corpus in select.shares or ():
         if corpus not in corpora.train:
             raise unknown(corpus, corpora.train, "config: select.shares", "training corpus")
+    for name in (name for pair in experiment.evaluate.compare for name in pair):
+        if name not in experiment.systems:
+            raise unknown(name, experiment.systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based
     if system is not None and system.system == "moses" and system.pairs:
         raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")

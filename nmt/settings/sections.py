@@ -15,6 +15,7 @@ from nmt.settings.checks import (
     matching,
     names,
     optional,
+    pairs,
     text,
 )
 
@@ -65,12 +66,14 @@ class Shard:
 class Select(Section):
     """Data selection: by which rule, how many source words (0: all) or which shares of the corpora are kept.
 
-    `order` is that of the language models that score the pairs.
+    With `drop_duplicates` a pair that occurs more than once is kept once. `order` is that of the language models that
+    score the pairs.
     """
 
     rule: Annotated[str, choice("ranking", "shares", "random", "all")] = "ranking"
     words: Annotated[int, integer(0)] = 0
     shares: Annotated[dict[str, float] | None, optional(fractions())] = None
+    drop_duplicates: Annotated[bool, flag()] = True
     order: Annotated[int, integer(2, 6)] = 4
 
     @property
@@ -108,11 +111,13 @@ class Translate(Section):
 class Evaluate(Section):
     """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
 
-    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them.
+    The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them. `compare` are
+    the systems whose differences in BLEU are tested, each with its baseline; none: those that the attention suggests.
     """
 
     no_unk: Annotated[bool, flag()] = False
     train_sample: Annotated[int, integer(1)] = 10_000
+    compare: Annotated[tuple[tuple[str, str], ...], pairs()] = ()
 
 
 SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}

@@ -31,10 +31,11 @@ class Architecture:
     """The layers of a model; the defaults are those of RNNsearch.
 
     `output_rank` is the size of the original code's linear layer between maxout and softmax, null the paper's single
-    matrix W_o.
+    matrix W_o. `contextualization` is the size of the hidden layers of the network that gates word embeddings, null
+    for none.
     """
 
-    attention: Annotated[str, choice("additive", "fixed")] = "additive"
+    attention: Annotated[str, choice("additive", "fixed", "fine_grained")] = "additive"
     embedding: Annotated[int, integer(1)] = 620
     hidden: Annotated[int, integer(1)] = 1000
     alignment: Annotated[int, integer(1)] = 1000
@@ -43,6 +44,9 @@ class Architecture:
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
     unit: Annotated[str, choice("gated", "lstm"), Neutral("gated")] = "gated"
+    score_previous: Annotated[bool, flag(), Neutral(False)] = False
+    initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
+    contextualization: Annotated[int | None, optional(integer(1)), Neutral(None)] = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Optimization:
     """How the weights are found.
 
     `updates` is the cap on parameter updates, counted from this variant's own start; `patience` is the number of
-    evaluations without improvement after which training stops (0: never); `evaluate_every` counts updates;
+    evaluations without improvement after which training stops (0: never); `stop_on` is the score of the development set
+    that must improve, its likelihood or the BLEU of its greedy translations; `evaluate_every` counts updates;
     `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2); over the last `cooldown`
     updates before the cap, the learning rate falls linearly to 0.
     """
@@ -71,6 +76,7 @@ class Optimization:
     batch: Annotated[int, integer(1)] = 80
     sort_batches: Annotated[int, integer(1)] = 20
     patience: Annotated[int, integer(0)] = 0
+    stop_on: Annotated[str, choice("nll", "bleu"), Neutral("nll")] = "nll"
     evaluate_every: Annotated[int, integer(1)] = 5_000
     precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"
     implementation: Annotated[str, choice("fast", "readable"), Neutral("fast")] = "fast"
@@ -136,6 +142,7 @@ class Variant:
             settings["continues"] = self.continues
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
+            settings.pop("score_previous", None)
         return settings
 
 

@@ -40,18 +40,28 @@ class Interval:
 
 @dataclass
 class State:
-    """How far a training is. `updates` includes those of the model it continues; NLL is in nats a sentence."""
+    """How far a training is. `updates` includes those of the model it continues; NLL is in nats a sentence.
+
+    The best scores are those of one model, the best by the score that must improve.
+    """
 
     updates: int = 0
     seconds: float = 0.0
     target_words: int = 0
     development_nll: float | None = None
+    development_bleu: float | None = None
     best_nll: float = float("inf")
+    best_bleu: float = float("-inf")
     best_updates: int = 0
     evaluations_without_improvement: int = 0
     skipped: int = 0
     skipped_in_a_row: int = 0
     interval: Interval = field(default_factory=Interval)
+
+    def scores(self, best: bool) -> dict[str, float | None]:
+        """The development scores of the best or of the last model, as a summary names them."""
+        nll, bleu = (self.best_nll, self.best_bleu) if best else (self.development_nll, self.development_bleu)
+        return {"development_nll": nll} | ({} if self.development_bleu is None else {"development_bleu": bleu})
 
 
 @dataclass

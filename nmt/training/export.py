@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     summary = {
         "updates": state.updates,
         "updates_best": model.updates,
-        "development_nll": state.best_nll if checkpoint.best else state.development_nll,
+        **state.scores(best=bool(checkpoint.best)),
         "finished": False,
         "languages": arguments.languages,
     }

@@ -18,20 +18,32 @@ BATCH = 80
 Sentences = list[list[int]]
 
 
+def read_words(texts: Sequence[str]) -> list[list[list[str]]]:
+    """The words of both sides of each pair of a tokenized text; pairs with an empty side are skipped.
+
+    Raises UserError if no pair is left.
+    """
+    return _whole([[split_words(line) for line in pair] for pair in read_pairs(*texts)], texts)
+
+
 def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
     """The ids of both sides of a tokenized text in words, without EOS; pairs with an empty side are skipped.
 
     Raises UserError if no pair is left.
     """
+    pairs = read_words(texts)
+    sides = (one.split_lines([pair[side] for pair in pairs], texts[side]) for side, one in enumerate(shortlists))
+    split = _whole([list(pair) for pair in zip(*sides, strict=True)], texts)
     source, target = shortlists
-    pairs = [[split_words(line) for line in pair] for pair in read_pairs(*texts)]
-    sides = (
-        shortlist.split_lines([pair[side] for pair in pairs], texts[side]) for side, shortlist in enumerate(shortlists)
-    )
-    split = [pair for pair in zip(*sides, strict=True) if all(pair)]
-    if not split:
-        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
     return [source.ids(symbols) for symbols, _ in split], [target.ids(symbols) for _, symbols in split]
+
+
+def _whole(pairs: list[list[list[str]]], texts: Sequence[str]) -> list[list[list[str]]]:
+    """The pairs with something on both sides. Raises UserError if none is left."""
+    whole = [pair for pair in pairs if all(pair)]
+    if not whole:
+        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
+    return whole
 
 
 @torch.no_grad()

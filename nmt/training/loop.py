@@ -11,6 +11,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from statistics import fmean
@@ -42,7 +43,7 @@ class Training:
     """One training: the model, its optimizer, the data and the state of progress.
 
     `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
-    the training time of the model that this one continues.
+    the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
     def __init__(
@@ -55,8 +56,9 @@ class Training:
         settings: dict[str, Any],
         hours_before: float,
         processes: Processes,
+        bleu: Callable[[Network, Processes], float] | None = None,
     ) -> None:
-        self.settings, self.hours_before, self.processes = settings, hours_before, processes
+        self.settings, self.hours_before, self.processes, self.bleu = settings, hours_before, processes, bleu
         self.label, self.name = variant.label, variant.name
         self.optimization, self.run_time = variant.optimization, variant.run_time
         self.batches, self.development, self.folder = batches, development, folder
@@ -159,7 +161,7 @@ class Training:
                     if not evaluated:
                         self.evaluate()
                 if progress is not None and figures is not None:
-                    progress.update(state.updates - shown, **figures, development_nll=state.development_nll)
+                    progress.update(state.updates - shown, **figures, **state.scores(best=False))
                     shown = state.updates
         self.check_development_nll()
         return not early
@@ -240,17 +242,23 @@ class Training:
         sources, targets = (side[processes.rank :: processes.world] for side in self.development)
         share = math.fsum(sentence_nll(self.model, sources, targets, self.device))
         nll = processes.sum(torch.tensor(share, dtype=torch.float64)).item() / len(self.development[0])
+        bleu = None if self.bleu is None else self.bleu(self.model, processes)
         now = time.monotonic()
         state.seconds += now - self.read_at
         self.read_at = now
-        state.development_nll = nll
+        better = nll < state.best_nll
+        if bleu is not None and bleu != state.best_bleu:  # of equal BLEU, such as 0 at first, the likelihood decides
+            better = math.isfinite(nll) and bleu > state.best_bleu
+        state.development_nll, state.development_bleu = nll, bleu
         state.evaluations_without_improvement += 1
-        if nll < state.best_nll:
+        if better:
             state.best_nll, state.best_updates = nll, state.updates
+            if bleu is not None:
+                state.best_bleu = bleu
             state.evaluations_without_improvement = 0
             if self.optimization.patience:
                 self.best = {name: weight.detach().cpu().clone() for name, weight in self.model.state_dict().items()}
-        self.write_metrics(development_nll=nll if math.isfinite(nll) else None)
+        self.write_metrics(**state.scores(best=False) | {"development_nll": nll if math.isfinite(nll) else None})
 
     def check_development_nll(self) -> None:
         """Raise UserError if the NLL of the development set under the model that is kept is not finite."""
@@ -285,7 +293,7 @@ class Training:
             "device": device if self.processes.alone else f"{self.processes.world} x {device}",
             "precision": self.optimization.precision,
             "parameters": count_parameters(self.model),
-            "development_nll": state.best_nll if self.best else state.development_nll,
+            **state.scores(best=bool(self.best)),
             "words_per_second": state.target_words / state.seconds,
             "seed": self.optimization.seed,
             "settings_digest": self.settings_digest,

@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder for the model, its shortlists, summary.json (figures for Table 2) and metrics.jsonl (mean cost,"
         " norm of the gradient and target words a second of every 50 updates, and development scores; in nats a"
-        " sentence)",
+        " sentence, or BLEU in percent)",
     )
 
 
@@ -162,7 +162,14 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         model = Network(variant.architecture, *earlier.model.symbols, optimization.implementation)
         model.load_state_dict(earlier.model.state_dict())
         model.updates = earlier.model.updates
-    return Training(variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes)
+    bleu = None
+    if optimization.stop_on == "bleu":
+        from nmt.training.greedy import GreedyBLEU
+
+        bleu = GreedyBLEU(arguments.development, shortlists)
+    return Training(
+        variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes, bleu
+    )
 
 
 def is_finished(training: Training, output: Path) -> bool:

@@ -23,7 +23,7 @@ HELD_OUT = [("held", "retenu"), ("", "")]
 CLEAN, EMPTY, HELD, DUPLICATE = State
 
 
-def cleaned(folder: Path, *corpora: Pairs) -> CleanedText:
+def cleaned(folder: Path, *corpora: Pairs, drop_duplicates: bool = True) -> CleanedText:
     held_out = write_pairs(folder, "held-out", HELD_OUT)
     names, files = [str(number) for number in range(len(corpora))], []
     for name, pairs in zip(names, corpora, strict=True):
@@ -31,7 +31,7 @@ def cleaned(folder: Path, *corpora: Pairs) -> CleanedText:
         files.append((Path(texts[0]), Path(texts[1])))
         command = ["clean", "--texts", *texts, "--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
         assert main([*command, "--output", str(folder / f"{name}.npy")]) == 0
-    return read_cleaned(names, files, [folder / f"{name}.npy" for name in names])
+    return read_cleaned(names, files, [folder / f"{name}.npy" for name in names], drop_duplicates)
 
 
 def test_empty_held_out_and_repeated_pairs_are_not_clean(tmp_path: Path) -> None:
@@ -43,6 +43,14 @@ def test_empty_held_out_and_repeated_pairs_are_not_clean(tmp_path: Path) -> None
     assert text.target_words.tolist() == [2, 1, 0, 1, 1, 1, 2, 2, 1, 1, 0, 3]
     assert text.corpora() == {"0": slice(0, 6), "1": slice(6, 12)}
     assert list(text.pairs()) == [(source.encode(), target.encode()) for source, target in [*FIRST, *SECOND]]
+
+
+def test_duplicates_may_be_kept(tmp_path: Path) -> None:
+    text = cleaned(tmp_path, FIRST, SECOND, drop_duplicates=False)
+    assert text.states.tolist() == [
+        *[CLEAN, EMPTY, EMPTY, HELD, HELD, CLEAN],
+        *[CLEAN, CLEAN, HELD, CLEAN, EMPTY, CLEAN],
+    ]
 
 
 def test_pieces_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

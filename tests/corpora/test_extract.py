@@ -98,6 +98,40 @@ def test_stops_after_the_members(tmp_path: Path) -> None:
     assert extracted(tmp_path, (archive, archive), ("a.en", "a.fr")) == LINES
 
 
+TITLES = "Helsinki ||| Helsinki\r\nTalo|||House \n ||| Empty\n||| \nUusi\u2028talo  |||  A new | house\n"
+
+
+def test_both_sides_on_one_line(tmp_path: Path) -> None:
+    expected = (["Helsinki", "House", "Empty", "", "A new | house"], ["Helsinki", "Talo", "", "", "Uusi\u2028talo"])
+    archive = tar(tmp_path / "t.tgz", {"./wiki/titles.fi-en": TITLES.encode(), "wiki/titles.fi-en:1": b"another"})
+    assert extracted(tmp_path, (archive, archive), ("wiki/titles.fi-en:2", "./wiki/titles.fi-en:1")) == expected
+    bare = tmp_path / "titles.gz"
+    bare.write_bytes(gzip.compress(TITLES.encode()))
+    assert extracted(tmp_path, (bare, bare), (":2", ":1")) == expected
+
+
+def titles(tmp_path: Path, *broken: str) -> tuple[Path, Path]:
+    """An archive of 200 titles, twice; those from the seventh on are `broken`."""
+    lines = ["Talo ||| House"] * 200
+    lines[6 : 6 + len(broken)] = broken
+    archive = tar(tmp_path / "t.tgz", {"titles": "\n".join(lines).encode()})
+    return archive, archive
+
+
+def test_few_lines_without_two_sides_are_left_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    english, finnish = extracted(tmp_path, titles(tmp_path, "Talo", "a ||| b ||| c"), ("titles:2", "titles:1"))
+    assert (english[5:9], finnish[5:9]) == (["House", "", "", "House"], ["Talo", "", "", "Talo"])
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    said = "2 of 200 lines, first 7, do not hold two sides separated by |||; they are left empty"
+    assert [line.partition("t.tgz:")[2] for line in warnings] == [f"titles:2: {said}", f"titles:1: {said}"]
+
+
+@pytest.mark.parametrize("broken", ["Talo", "Talo | House", "Talo ||| House ||| Home", ""])
+def test_many_lines_without_two_sides_are_refused(tmp_path: Path, broken: str) -> None:
+    said = r"^c: .*t\.tgz:titles:2: 3 of 200 lines, first 7, do not hold two sides separated by \|\|\|; correct"
+    refused(tmp_path, titles(tmp_path, broken, broken, broken), ("titles:2", "titles:1"), said=said)
+
+
 def test_sgml(tmp_path: Path) -> None:
     start = '<srcset setid="t" srclang="any">\n<doc docid="1">\n<hl>\n'
     english = (

@@ -52,6 +52,11 @@ def test_reads_a_row(tmp_path: Path) -> None:
     assert read_archives(written(tmp_path, ROW)) == {"a/toy.tgz": archive}
 
 
+def test_one_file_with_both_sides(tmp_path: Path) -> None:
+    row = ROW | {"source_member": "titles.fi-en:2", "target_member": "titles.fi-en:1"}
+    assert read_registry(written(tmp_path, row))["toy"].members == ("titles.fi-en:2", "titles.fi-en:1")
+
+
 def test_empty_fields_and_two_addresses(tmp_path: Path) -> None:
     empty = TWO | dict.fromkeys(("mirrors", "bytes", "sha256", "published", "pairs", "words"), "")
     full = TWO | {"name": "other", "source_address": "y/a.xz", "target_address": "y/b.xz", "bytes": "1,2"}
@@ -112,6 +117,7 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"source_address": "https://host"}, "address 'https://host'"),
         ({"source_address": "../up.tgz"}, "address '../up.tgz'"),
         ({"target_member": "toy.en"}, "same file"),
+        ({"source_member": "toy:1", "target_member": "toy:1"}, "same file"),
         ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
         ({"target_member": "<data>"}, "member '<data>'"),
@@ -281,6 +287,22 @@ def test_the_other_registries() -> None:
         for corpora in (paper, demonstration)
     ]
     assert places[0] == places[1]
-    open_corpora = read_registry(DATA / "open.tsv")
-    assert {"train", "in_domain", "development", "test"} == {corpus.role for corpus in open_corpora.values()}
-    assert all(archive.sha256 and archive.bytes for corpus in open_corpora.values() for archive in corpus.archives)
+    for name in ("open.tsv", "open-en-de.tsv", "open-en-fi.tsv"):
+        open_corpora = read_registry(DATA / name)
+        assert {"train", "development", "test"} <= {corpus.role for corpus in open_corpora.values()}
+        assert all(archive.sha256 and archive.bytes for corpus in open_corpora.values() for archive in corpus.archives)
+        assert all(corpus.pairs for corpus in open_corpora.values())
+
+
+def test_the_second_papers_registries() -> None:
+    first = {archive.path: archive for archive in read_archives(DATA / "corpora.tsv").values()}
+    pairs = {"de": (4_535_522, 3000, 2169), "fi": (2_079_842, 1500, 1370)}
+    for language, expected in pairs.items():
+        corpora = list(read_registry(DATA / f"wmt15-en{language}.tsv").values())
+        assert all(one.archives[0] == first.get(one.archives[0].path, one.archives[0]) for one in corpora)
+        numbers = [[one.pairs or 0 for one in corpora if one.role == role] for role in ("train", "development", "test")]
+        assert tuple(map(sum, numbers)) == expected
+        for corpus in corpora:
+            source, target = corpus.members
+            assert "en" in source
+            assert target.endswith((f".{language}", f".{language}.sgm", "titles.fi-en:1"))

@@ -101,6 +101,14 @@ def test_all_keeps_every_clean_pair_without_ratings(case: Case, capsys: pytest.C
     assert "warning" not in capsys.readouterr().err
 
 
+def test_duplicates_may_be_kept(case: Case) -> None:
+    case.corpora["acts"][5] = case.corpora["web"][5]
+    assert case.clean() == 0
+    assert case.select(rule="all", drop_duplicates=False) == 0
+    assert case.kept() == case.corpora["web"] + case.corpora["acts"]
+    assert (case.audit()["acts"]["pairs_kept"], case.audit()["acts"]["duplicates"]) == ("200", "0")
+
+
 def test_shares_are_those_of_each_corpus(case: Case) -> None:
     case.corpora["whole"] = sentences(LAW, 20, 9)
     case.prepare()

@@ -21,11 +21,11 @@ def case(tmp_path: Path, lmplz: Path) -> Case:
     return make_case(tmp_path, lmplz)
 
 
-def text_of(case: Case) -> CleanedText:
+def text_of(case: Case, drop_duplicates: bool = True) -> CleanedText:
     parts = [part for _, part, _ in case.parts()]
     files = [(case.folder / f"{part}.en", case.folder / f"{part}.fr") for part in parts]
     records = [case.folder / f"{part}.npy" for part in parts]
-    return read_cleaned([corpus for corpus, _, _ in case.parts()], files, records)
+    return read_cleaned([corpus for corpus, _, _ in case.parts()], files, records, drop_duplicates)
 
 
 def test_both_models_of_a_side_know_the_same_words(case: Case) -> None:
@@ -77,6 +77,7 @@ def test_the_general_sample_has_as_many_words_as_asked(case: Case) -> None:
     assert sample != draw(text, 300, seed=2)
     every = [(s.encode(), t.encode()) for s, t in [*case.corpora["web"], *case.corpora["acts"][:200]]]
     assert draw(text, 10**6, seed=1) == every  # repetitions are not drawn
+    assert len(draw(text_of(case, drop_duplicates=False), 10**6, seed=1)) == len(every) + 50
 
 
 def test_shards_change_nothing(case: Case) -> None:

@@ -27,6 +27,22 @@ KINDS: list[dict[str, Any]] = [
     for unit, ranks in UNITS.items()
     for attention, order, rank in itertools.product(("additive", "fixed"), ORDERS, ranks)
 ]
+KINDS += [
+    {"attention": attention, "decoder_order": order, "unit": unit, "score_previous": True, "initial_state": "mean"}
+    for attention, order, unit in itertools.product(("additive", "fine_grained"), ORDERS, UNITS)
+]
+KINDS += [
+    {"attention": attention, "decoder_order": "printed", "initial_state": start}
+    for attention, start in (("fine_grained", "first"), ("additive", "mean"), ("fixed", "mean"))
+]
+KINDS += [
+    {"attention": "additive", "decoder_order": order, "output_rank": None, "unit": "lstm", "contextualization": 8}
+    for order in ORDERS
+]
+KINDS += [
+    {"attention": attention, "decoder_order": "printed", "score_previous": True, "contextualization": 8}
+    for attention in ("additive", "fine_grained")
+]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
 
 

@@ -49,9 +49,26 @@ def step(w: Weights, name: str, x: Vector, s: Vector, c: Vector | None = None) -
     return unit(w, name, x, s, [np.zeros(1) if c is None else w[f"{name}.C{gate}"] @ c for gate in gates])
 
 
+def gates(w: Weights, source: list[int]) -> tuple[Vector, Vector]:
+    """What source and target embeddings are multiplied by: 1, or the gates of the contextualization."""
+    if "contextualization.W_1" not in w:
+        return np.ones(1), np.ones(1)
+    total = np.zeros(len(w["contextualization.b_2"]))
+    for x in source:
+        embedded = w["encoder.embedding.E"][x] + w["encoder.embedding.b"]
+        hidden = np.tanh(w["contextualization.W_1"] @ embedded + w["contextualization.b_1"])
+        total += np.tanh(w["contextualization.W_2"] @ hidden + w["contextualization.b_2"])
+    c = total / len(source)
+    return (
+        sigmoid(w["contextualization.W_x"] @ c + w["contextualization.b_x"]),
+        sigmoid(w["contextualization.W_y"] @ c + w["contextualization.b_y"]),
+    )
+
+
 def annotate(w: Weights, source: list[int]) -> tuple[list[Vector], list[Vector]]:
     """Forward states, and backward states where there is a backward RNN (A.1), of `source` that ends with EOS."""
-    embedded = [w["encoder.embedding.E"][x] + w["encoder.embedding.b"] for x in source]
+    gate, _ = gates(w, source)
+    embedded = [gate * (w["encoder.embedding.E"][x] + w["encoder.embedding.b"]) for x in source]
     n = w["encoder.forwards.U"].shape[0]
     columns = 2 * n if "encoder.forwards.W_f" in w else n
     forwards, state = [], np.zeros(columns)
@@ -67,27 +84,36 @@ def annotate(w: Weights, source: list[int]) -> tuple[list[Vector], list[Vector]]
     return forwards, backwards
 
 
-def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tuple[float, list[Vector]]:
+def nll(
+    w: Weights, source: list[int], target: list[int], printed: bool, mean: bool = False
+) -> tuple[float, list[Vector]]:
     """-log p(target | source), and alpha_i of every target word (empty where the context is fixed).
 
-    `printed`: the order of A.2, s_i before y_i; otherwise look, generate, update.
+    alpha_i is (Tx,), or (Tx, 2n) where the attention is fine-grained (Choi et al. 2017, Eqs. 7 to 9).
+    `printed`: the order of A.2, s_i before y_i; otherwise look, generate, update. `mean`: s_0 from the mean annotation.
     """
     forwards, backwards = annotate(w, source)
+    annotations = forwards
+    start = forwards[-1]
     if backwards:
         annotations = [np.concatenate(pair) for pair in zip(forwards, backwards, strict=True)]
-        s = np.tanh(w["decoder.W_s"] @ backwards[0] + w["decoder.b_s"])
-    else:
-        s = np.tanh(w["decoder.W_s"] @ forwards[-1] + w["decoder.b_s"])
+        start = backwards[0]
+    if mean:
+        start = sum(annotations[1:], annotations[0]) / len(annotations)
+    s = np.tanh(w["decoder.W_s"] @ start + w["decoder.b_s"])
+    _, gate = gates(w, source)
     total, alignments = 0.0, []
     previous = np.zeros(w["decoder.embedding.E"].shape[1])
     n = w["decoder.unit.U"].shape[0]
     for y in target:
         if backwards:
             query = w["decoder.attention.W_a"] @ s[:n]
-            energies = [
-                w["decoder.attention.v_a"] @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations
-            ]
-            alpha = softmax(np.array(energies))
+            if "decoder.attention.W_y" in w:
+                query = query + w["decoder.attention.W_y"] @ previous
+            fine = "decoder.attention.V" in w
+            scores = w["decoder.attention.V"] if fine else w["decoder.attention.v_a"]
+            energies = np.array([scores @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations])
+            alpha = np.stack([softmax(e) for e in energies.T], axis=1) if fine else softmax(energies)
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))
         else:
@@ -104,7 +130,7 @@ def nll(w: Weights, source: list[int], target: list[int], printed: bool) -> tupl
         if "decoder.readout.W_1" in w:
             maxout = w["decoder.readout.W_1"] @ maxout
         total -= np.log(softmax(w["decoder.readout.W_o"] @ maxout + w["decoder.readout.b_o"])[y])
-        previous = w["decoder.embedding.E"][y] + w["decoder.embedding.b"]
+        previous = gate * (w["decoder.embedding.E"][y] + w["decoder.embedding.b"])
         if not printed:
             s = step(w, "decoder.unit", previous, s, c)
     return float(total), alignments

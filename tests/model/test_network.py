@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,18 @@ import pytest
 import torch
 
 from nmt.model import readout
+from nmt.model.attention import fine_grained
 from nmt.model.initialization import count_parameters, initialize
+from nmt.model.memory import Memory
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture
 from nmt.training.batches import Batch, pad
 from tests.model import oracle
-from tests.model.models import TARGET_SYMBOLS, kinds, ragged_batch, ragged_pairs, tiny_model, tiny_variant
+from tests.model.models import ORDERS, TARGET_SYMBOLS, kinds, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
-attentions = pytest.mark.parametrize("attention", ["additive", "fixed"])
+attentions = pytest.mark.parametrize("attention", ["additive", "fixed", "fine_grained"])
+ATTY2D: dict[str, Any] = {"attention": "fine_grained", "score_previous": True, "decoder_order": "printed"}
+contextualizations = pytest.mark.parametrize("contextualization", [None, 8])
 
 
 def readable(model: Network) -> Network:
@@ -29,15 +34,20 @@ def as_numpy(model: Network) -> dict[str, np.ndarray]:
     return {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
 
 
+def equations(
+    weights: dict[str, np.ndarray], source: list[int], target: list[int], kind: dict[str, Any]
+) -> tuple[float, list[np.ndarray]]:
+    """-log p and the alignments by the NumPy loops, of a sentence pair without EOS."""
+    printed, mean = kind["decoder_order"] == "printed", kind.get("initial_state") == "mean"
+    return oracle.nll(weights, [*source, 0], [*target, 0], printed, mean)
+
+
 @kinds
 def test_both_implementations_are_the_equations(kind: dict[str, Any]) -> None:
     model = tiny_model(**kind)
     sources, targets = ragged_pairs()
     weights = as_numpy(model)
-    expected = [
-        oracle.nll(weights, [*source, 0], [*target, 0], kind["decoder_order"] == "printed")[0]
-        for source, target in zip(sources, targets, strict=True)
-    ]
+    expected = [equations(weights, *pair, kind)[0] for pair in zip(sources, targets, strict=True)]
     for one in (model, readable(model)):
         np.testing.assert_allclose(one(*ragged_batch()).detach(), expected, rtol=1e-12)
         np.testing.assert_allclose(one.summed_nll(*ragged_batch()).item(), sum(expected), rtol=1e-12)
@@ -52,8 +62,7 @@ def test_gradients_are_those_of_the_equations(kind: dict[str, Any]) -> None:
     random = np.random.default_rng(0)
 
     def total(changed: dict[str, np.ndarray]) -> float:
-        pairs = zip(sources, targets, strict=True)
-        return sum(oracle.nll(changed, [*x, 0], [*y, 0], kind["decoder_order"] == "printed")[0] for x, y in pairs)
+        return sum(equations(changed, *pair, kind)[0] for pair in zip(sources, targets, strict=True))
 
     for one in (model, readable(model)):
         one.summed_nll(*ragged_batch()).backward()
@@ -99,8 +108,9 @@ def test_search_steps_give_the_training_probability(kind: dict[str, Any]) -> Non
         torch.testing.assert_close(total, model(*batch))
 
 
-def test_alignments_are_those_of_the_equations() -> None:
-    model = tiny_model().eval()
+@contextualizations
+def test_alignments_are_those_of_the_equations(contextualization: int | None) -> None:
+    model = tiny_model(contextualization=contextualization).eval()
     (source,), (target,) = ragged_pairs(lengths=((5, 4),))
     _, expected = oracle.nll(as_numpy(model), [*source, 0], [*target, 0], printed=False)
     with torch.no_grad():
@@ -113,8 +123,63 @@ def test_alignments_are_those_of_the_equations() -> None:
             state = model.advance(prediction.carry, previous)
 
 
-def test_several_hypotheses_share_the_annotations_of_their_sentence() -> None:
-    model = tiny_model().eval()
+def test_fine_grained_weights_are_those_of_the_equations_and_sum_to_one_in_every_dimension() -> None:
+    model = tiny_model(**ATTY2D).eval()
+    batch, (sources, targets) = ragged_batch(), ragged_pairs()
+    attention = model.decoder.attention
+    with torch.no_grad():
+        memory = model.encode(batch.source, batch.source_mask)
+        state, previous = memory.initial, torch.zeros(len(memory), 5, dtype=torch.float64)
+        alpha = attention.weights(memory.kept, attention.query(state, previous))
+        first = model.predict(memory, state, None)
+    torch.testing.assert_close(alpha.sum(dim=1), torch.ones(len(memory), 12, dtype=torch.float64))
+    assert not alpha[~batch.source_mask].any()
+    assert alpha.std(dim=-1)[batch.source_mask.sum(dim=1) > 1].max() > 0.01
+    torch.testing.assert_close(first.alignment, alpha.mean(dim=-1))
+    for number, pair in enumerate(zip(sources, targets, strict=True)):
+        (expected, *_) = equations(as_numpy(model), *pair, ATTY2D)[1]
+        np.testing.assert_allclose(alpha[number, : len(expected)], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 12])
+def test_fine_grained_attention_takes_as_many_hypotheses_at_a_time_as_the_limit_allows(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny_model(**ATTY2D).eval()
+    batch, limit = ragged_batch(), rows * 6 * 12 * 8  # six positions of twelve dimensions in float64
+    taken = []
+    monkeypatch.setattr(fine_grained, "tanh_", lambda x: taken.append(x.nbytes) or x.tanh())
+    with torch.no_grad():
+        memory = model.encode(batch.source, batch.source_mask)
+        states = torch.arange(12.0, dtype=torch.float64).unsqueeze(1) / 10 - memory.initial.repeat_interleave(3, dim=0)
+        whole = model.predict(memory, states, torch.arange(12))
+        assert len(taken) == 1
+        monkeypatch.setattr(fine_grained, "LIMIT", limit)
+        parts = model.predict(memory, states, torch.arange(12))
+    assert len(taken) == 1 + math.ceil(12 / rows)
+    assert max(taken[1:]) <= limit
+    torch.testing.assert_close(parts.log_probabilities, whole.log_probabilities)
+    torch.testing.assert_close(parts.alignment, whole.alignment)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("score_previous", [False, True])
+def test_only_in_the_printed_order_does_the_score_need_the_previous_word(order: str, score_previous: bool) -> None:
+    """In the other order s_{i-1} has read y_{i-1}: alpha_i depends on it anyway."""
+    kind = {"decoder_order": order, "score_previous": score_previous}
+    model = tiny_model(**kind)
+    (one, *_, last), (other, *_, changed) = (
+        equations(as_numpy(model), [3, 1, 4], [5, 9, previous], kind)[1] for previous in (2, 6)
+    )
+    np.testing.assert_array_equal(one, other)
+    sees_previous = score_previous or order == "look_generate_update"
+    assert (abs(last - changed).max() > 1e-3) == sees_previous
+
+
+@attentions
+@contextualizations
+def test_several_hypotheses_share_the_memory_of_their_sentence(attention: str, contextualization: int | None) -> None:
+    model = tiny_model(attention=attention, score_previous=True, contextualization=contextualization).eval()
     batch = ragged_batch()
     with torch.no_grad():
         memory = model.encode(batch.source, batch.source_mask)
@@ -123,7 +188,8 @@ def test_several_hypotheses_share_the_annotations_of_their_sentence() -> None:
         for k in range(3):
             alone = model.predict(memory, wide[k::3], torch.arange(12)[k::3])
             torch.testing.assert_close(together.log_probabilities[k::3], alone.log_probabilities)
-            torch.testing.assert_close(together.alignment[k::3], alone.alignment)
+            if attention != "fixed":
+                torch.testing.assert_close(together.alignment[k::3], alone.alignment)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +207,70 @@ def test_full_size_has_the_original_number_of_parameters(attention: str, rank: i
     assert count_parameters(model) == count
 
 
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [({}, 111_928_000), ({"score_previous": True}, 113_168_000), (ATTY2D, 117_166_000)],
+    ids=["Baseline", "AttY", "AttY2D"],
+)
+def test_full_size_of_the_second_paper(settings: dict[str, Any], count: int) -> None:
+    sizes = {"alignment": 2000, "maxout": 1000, "output_rank": None, "embedding_bias": False}
+    others = {"unit": "lstm", "decoder_order": "printed", "initial_state": "mean"}
+    n, m, symbols = 1000, 620, 30_000
+    decoder = 4 * n * (m + n + 2 * n + 1) + 2 * n * (2 * n + 1)  # with s_0
+    readout = 2 * n * (n + m + 2 * n + 1) + symbols * (n + 1)
+    attention = 2 * n * (n + 2 * n + 1)
+    assert 2 * symbols * m + 8 * n * (m + n + 1) + decoder + readout + attention == 111_928_000
+    with torch.device("meta"):
+        model = Network(Architecture(**{**sizes, **others, **settings}), 30_000, 30_000)
+    assert count_parameters(model) == count
+
+
+def test_weights_of_the_score_start_as_those_of_the_first_paper() -> None:
+    """W_y is as small as W_a, and V is zero as v_a is: the attention starts with the same weight everywhere."""
+    model = Network(tiny_variant(embedding=50, alignment=60, **ATTY2D).architecture, 99, 99)
+    initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
+    assert model.decoder.attention.W_y.std().item() == pytest.approx(0.001, rel=0.1)
+    assert not model.decoder.attention.V.any()
+
+
+def test_contextualization_adds_its_network_and_two_gates() -> None:
+    with torch.device("meta"):
+        plain, gated = (Network(Architecture(contextualization=units), 30_000, 30_000) for units in (None, 1000))
+    network = 1000 * (620 + 1) + 1000 * (1000 + 1)
+    assert count_parameters(gated) - count_parameters(plain) == network + 2 * 620 * (1000 + 1) == 2_863_240
+
+
+@pytest.mark.parametrize("implementation", ["fast", "readable"])
+def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a score that depends on y_{i-1} depends on it as the unit and the readout do."""
+    model = tiny_model(contextualization=8, implementation=implementation)
+    batch, attention = ragged_batch(), model.decoder.attention
+    seen: list[torch.Tensor] = []
+    attend, run = attention.attend, attention.run
+
+    def watched_attend(memory: Memory, state: torch.Tensor, previous: torch.Tensor) -> Any:
+        seen.append(previous)
+        return attend(memory, state, previous)
+
+    def watched_run(memory: Memory, recurrence: Any, projected: torch.Tensor, previous: Any) -> Any:
+        seen.extend(previous(lambda embedded: embedded))
+        return run(memory, recurrence, projected, previous)
+
+    monkeypatch.setattr(attention, "attend", watched_attend)
+    monkeypatch.setattr(attention, "run", watched_run)
+    model(*batch)
+    weights, (sources, _) = as_numpy(model), ragged_pairs()
+    gates = np.stack([oracle.gates(weights, [*source, 0])[1] for source in sources])
+    embedded = weights["decoder.embedding.E"][batch.target.numpy()] + weights["decoder.embedding.b"]
+    assert len(seen) == batch.target.shape[1]
+    assert not seen[0].any()
+    for i, previous in enumerate(seen[1:]):
+        np.testing.assert_allclose(previous.detach(), gates * embedded[:, i], rtol=1e-12)
+
+
 def test_initialization_is_appendix_b1() -> None:
-    model = Network(tiny_variant(hidden=40, embedding=50, alignment=60).architecture, 99, 99)
+    sizes = {"hidden": 40, "embedding": 50, "alignment": 60, "contextualization": 70}
+    model = Network(tiny_variant(**sizes).architecture, 99, 99)
     initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
     weights = dict(model.named_parameters())
     for name in (
@@ -155,11 +283,15 @@ def test_initialization_is_appendix_b1() -> None:
         torch.testing.assert_close(weights[name] @ weights[name].T, torch.eye(40), atol=1e-5, rtol=0)
     for name in ("decoder.attention.W_a", "decoder.attention.U_a"):
         assert weights[name].std().item() == pytest.approx(0.001, rel=0.1)
-    for name in ("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"):
+    for name in (
+        *("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"),
+        *(f"contextualization.{matrix}" for matrix in ("W_1", "W_2", "W_x", "W_y")),
+    ):
         assert weights[name].std().item() == pytest.approx(0.01, rel=0.1)
     for name in (
         *("decoder.attention.v_a", "decoder.b_s", "decoder.unit.b", "decoder.readout.b_o", "decoder.readout.b_t"),
         *("decoder.embedding.b", "encoder.backwards.b"),
+        *(f"contextualization.{bias}" for bias in ("b_1", "b_2", "b_x", "b_y")),
     ):
         assert not weights[name].any()
     again = Network(model.architecture, 99, 99)
@@ -185,9 +317,9 @@ def test_the_summed_likelihood_is_the_same_in_any_chunks(
     torch.testing.assert_close(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves))
 
 
-@attentions
-def test_bfloat16_stays_near_float32(attention: str) -> None:
-    model = tiny_model(dtype=torch.float32, attention=attention)
+@pytest.mark.parametrize(("attention", "contextualization"), [("additive", None), ("fixed", None), ("fixed", 8)])
+def test_bfloat16_stays_near_float32(attention: str, contextualization: int | None) -> None:
+    model = tiny_model(dtype=torch.float32, attention=attention, contextualization=contextualization)
     exact = model.summed_nll(*ragged_batch())
     exact.backward()
     gradients = [parameter.grad.clone() for parameter in model.parameters()]

@@ -85,6 +85,21 @@ def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[s
     assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
 
 
+def test_bleu_has_a_column_where_a_training_stops_on_it(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(experiment / "models/A", 4, ago=10)
+    write(experiment / "models/B", 4, ago=10)
+    with open(experiment / "models/B/metrics.jsonl", "a") as file:
+        for updates, bleu in ((50, 11.5), (60, 20.25), (70, 20.25), (80, 19.0)):
+            scores = {"development_nll": 90.0 - updates, "development_bleu": bleu}
+            file.write(json.dumps({"updates": updates, "seconds": 30.0, **scores}) + "\n")
+    assert main(["status", "toy"]) == 0
+    head, *rows = (line.split("  ") for line in capsys.readouterr().out.split("\n"))
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in (head, *rows)]
+    assert cells[0][-4:] == ["dev. NLL", "dev. BLEU", "best, at update", "end"]
+    assert cells[1][-3:-1] == ["14.00", "14.00 at 40"]
+    assert cells[2][-4:-1] == ["10.00", "19.00", "20.25 at 60"]
+
+
 def test_an_epoch_is_the_whole_text_as_in_table_2(
     experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

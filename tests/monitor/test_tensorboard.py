@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 RECORDS = [
     {"updates": 50, "seconds": 10.0, "train_nll": 9.5, "gradient_norm": 2.0, "words_per_second": 100.0},
     {"updates": 100, "seconds": 21.5, "train_nll": None, "gradient_norm": None, "words_per_second": 110.0},
-    {"updates": 100, "seconds": 25.0, "development_nll": 8.5},
+    {"updates": 100, "seconds": 25.0, "development_nll": 8.5, "development_bleu": 12.5},
 ]
 
 
@@ -40,12 +40,14 @@ def test_every_figure_is_there_once(command: list[str], tmp_path: Path) -> None:
     assert set(events.Tags()["scalars"]) == {
         "NLL of a sentence/training",
         "NLL of a sentence/development",
+        "BLEU/development",
         "gradient norm",
         "words a second",
     }
     speed = [(one.step, one.wall_time, one.value) for one in events.Scalars("words a second")]
     assert speed == [(50, 10.0, 100.0), (100, 21.5, 110.0)]
     assert [(one.step, one.value) for one in events.Scalars("NLL of a sentence/development")] == [(100, 8.5)]
+    assert [(one.step, one.value) for one in events.Scalars("BLEU/development")] == [(100, 12.5)]
 
 
 def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:

@@ -87,7 +87,14 @@ def test_every_setting_belongs_to_one_part() -> None:
 def test_learned_leaves_out_what_does_not_matter() -> None:
     one = variant(attention="fixed")
     other = variant(
-        name="b", attention="fixed", label="B", device="cpu", checkpoint_minutes=1, checkpoint_every=2, alignment=7
+        name="b",
+        attention="fixed",
+        label="B",
+        device="cpu",
+        checkpoint_minutes=1,
+        checkpoint_every=2,
+        alignment=7,
+        score_previous=True,
     )
     assert one.learned() == other.learned()
     assert variant(alignment=7).learned() != variant().learned()
@@ -97,12 +104,15 @@ def test_every_setting_that_is_learned_counts() -> None:
     changes = {"attention": "fixed", "decoder_order": "printed", "embedding_bias": False, "optimizer": "adam"}
     changes |= {
         "unit": "lstm",
+        "score_previous": True,
+        "initial_state": "mean",
         "loss": "mean",
         "precision": "bf16",
         "implementation": "readable",
         "rho": 0.5,
         "output_rank": None,
         "cooldown": 2,
+        "stop_on": "bleu",
     }
     for kind in (Architecture, Optimization):
         for one in fields(kind):

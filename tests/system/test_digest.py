@@ -16,7 +16,7 @@ from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
 TRAIN = (
-    *("nmt.training.train", "nmt.model.attention.additive"),
+    *("nmt.training.train", "nmt.model.attention.additive", "nmt.model.attention.fine_grained"),
     *("nmt.model.units.gated", "nmt.model.units.lstm"),
 )
 
@@ -321,6 +321,21 @@ def test_training_depends_on_its_own_unit_alone(copy: Tree) -> None:
         copy.append(f"nmt/model/{name}.py", "CHANGED = 'in any way'\n")
     assert copy.digest(*gated) == before[0]
     assert copy.digest(*lstm) != before[1]
+
+
+@pytest.mark.parametrize("name", ["nmt/search/beam.py", "nmt/evaluation/bleu.py", "nmt/evaluation/evaluate.py"])
+def test_no_training_depends_on_the_search_or_the_scores_of_tables(copy: Tree, name: str) -> None:
+    before = copy.digest(*TRAIN)
+    copy.append(name, "CHANGED = 'in any way'\n")
+    assert copy.digest(*TRAIN) == before
+
+
+def test_training_depends_on_the_greedy_search_where_it_stops_on_bleu(copy: Tree) -> None:
+    greedy = ("nmt.training.greedy",)
+    before = copy.digest(*TRAIN), copy.digest(*TRAIN, exclude=greedy)
+    copy.append("nmt/training/greedy.py", "CHANGED = 'in any way'\n")
+    assert copy.digest(*TRAIN) != before[0]
+    assert copy.digest(*TRAIN, exclude=greedy) == before[1]
 
 
 def test_training_depends_on_its_own_attention_alone() -> None:

@@ -197,6 +197,16 @@ def test_a_checkpoint_from_before_a_setting_is_resumed_at_its_neutral_value(tmp_
     assert found.state.updates == 1
 
 
+def test_a_checkpoint_from_before_a_score_existed_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = ("development_bleu", "best_bleu")
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "asdict", lambda state: {k: v for k, v in asdict(state).items() if k not in new})
+        write_checkpoint(tmp_path, made(1))
+    found = read_checkpoint(tmp_path, SETTINGS)
+    assert found is not None
+    assert found.state == made(1).state
+
+
 def test_a_new_setting_at_another_value_refuses_to_resume(tmp_path: Path) -> None:
     before = tiny_variant()
     write_checkpoint(tmp_path, replace(made(1), settings=before.learned()))

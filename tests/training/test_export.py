@@ -12,6 +12,7 @@ import torch
 from nmt.__main__ import main
 from nmt.trained import load_trained
 from nmt.training import loop
+from nmt.training.greedy import GreedyBLEU
 from nmt.training.loop import Training
 from tests.training.toy import SIDES, arguments, weights
 
@@ -73,6 +74,18 @@ def test_with_a_patience_it_is_the_best_model(toy: Path, tmp_path: Path, monkeyp
     assert (summary["development_nll"], summary["updates_best"], summary["updates"]) == (5.0, 10, 20)
     assert main(arguments(toy, tmp_path / "ended", updates=10)) == 0
     assert weights(tmp_path) == weights(tmp_path / "ended")
+
+
+def test_with_a_patience_that_follows_bleu_it_is_the_best_by_that(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bleus = iter([6.0, 5.0, 7.0, 4.0])
+    with monkeypatch.context() as patch:
+        patch.setattr(GreedyBLEU, "__call__", lambda *_: next(bleus))
+        kill(toy, tmp_path, monkeypatch, patience=9, evaluate_every=5, stop_on="bleu")
+    assert main(export(toy, tmp_path)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert (summary["development_bleu"], summary["updates_best"], summary["updates"]) == (7.0, 15, 20)
 
 
 def test_bfloat16_halves_the_file_and_is_read_as_float32(

@@ -74,7 +74,11 @@ def test_every_variants_update_is_that_of_one_process() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"optimizer": "adam", "learning_rate": 0.01, "loss": "mean", "patience": 2, "batch": 21}]
+    "settings",
+    [
+        {"stop_on": "bleu"},
+        {"optimizer": "adam", "learning_rate": 0.01, "loss": "mean", "patience": 2, "batch": 21},
+    ],
 )
 def test_two_processes_learn_what_one_does(toy: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
     """With sparse gradients of the embeddings (Adadelta) and with dense ones; a batch may not be even."""

@@ -21,9 +21,10 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
-from nmt.training import loop
+from nmt.training import greedy, loop
 from nmt.training.batches import Batch, Batches
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
+from nmt.training.greedy import GreedyBLEU
 from nmt.training.loop import Training
 from nmt.training.optimizer import make_optimizer
 from nmt.training.update import Update
@@ -61,7 +62,8 @@ def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, m
     """Weights and records, although the kills fall between two records."""
     adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}
     cooled = {"cooled-adadelta": {"cooldown": 50}, "cooled-adam": adam | {"patience": 0, "cooldown": 50}}
-    for name, settings in {"adadelta": {}, "adam": adam, **cooled}.items():
+    bleu = {"optimizer": "adam", "learning_rate": 0.05, "patience": 4, "stop_on": "bleu"}
+    for name, settings in {"adadelta": {}, "adam": adam, **cooled, "bleu": bleu}.items():
         settings |= {"updates": 90, "evaluate_every": 20, "checkpoint_every": 7}
         whole, broken = tmp_path / f"{name}-whole", tmp_path / f"{name}-broken"
         assert main(arguments(toy, whole, **settings)) == 0
@@ -249,6 +251,35 @@ def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:
     assert (summary["development_nll"], summary["updates_best"]) == best
     assert summary["updates"] == best[1] + 10 < 500
     assert load_model(tmp_path / "model" / "model.safetensors").updates == best[1]
+
+
+def test_patience_follows_bleu_where_the_training_stops_on_it(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two with equal BLEU the likelier is better; a model without a finite NLL is never the best."""
+    nlls, bleus = [9.0, 8.0, math.inf, 7.0, 6.0, 7.5, 5.0], [0.0, 0.0, 30.0, 20.0, 19.0, 20.0, 19.5]
+    expected: dict[str, list[float | None]] = {"development_nll": [*nlls], "development_bleu": [*bleus]}
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "sentence_nll", lambda model, sources, *_: [nlls.pop(0)] * len(sources))
+        patch.setattr(GreedyBLEU, "__call__", lambda *_: bleus.pop(0))
+        assert main(arguments(toy, tmp_path, stop_on="bleu", patience=3, evaluate_every=5, updates=50)) == 0
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    best = {"development_nll": 7.0, "development_bleu": 20.0, "updates_best": 20, "updates": 35}
+    assert {name: summary[name] for name in best} == best
+    expected["development_nll"][2] = None
+    scores = [record for record in records(tmp_path) if "development_bleu" in record]
+    assert {name: [score[name] for score in scores] for name in expected} == expected
+    assert main(arguments(toy, tmp_path / "ended", updates=20)) == 0
+    assert weights(tmp_path) == weights(tmp_path / "ended")
+
+
+def test_a_training_that_stops_on_the_likelihood_translates_nothing(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(greedy, "GreedyBLEU")
+    assert main(arguments(toy, tmp_path, patience=2)) == 0
+    assert "development_bleu" not in json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert not any("development_bleu" in record for record in records(tmp_path))
 
 
 def test_other_settings_refuse_to_resume(

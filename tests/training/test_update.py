@@ -33,8 +33,9 @@ def test_an_update_waits_for_nothing_on_a_gpu(kind: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
-def test_sparse_gradients_change_no_update(loss: str) -> None:
-    models = [tiny_model() for _ in range(2)]
+@pytest.mark.parametrize("contextualization", [None, 8])
+def test_sparse_gradients_change_no_update(loss: str, contextualization: int | None) -> None:
+    models = [tiny_model(contextualization=contextualization) for _ in range(2)]
     updates = [Update(model, tiny_variant(loss=loss).optimization, CPU) for model in models]
     for module in models[1].modules():
         if isinstance(module, Embedding):

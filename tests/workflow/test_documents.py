@@ -20,8 +20,8 @@ from nmt.settings.experiment import OF_A_VARIANT, load
 from nmt.settings.extends import PAPER, resolve
 from tests.workflow.tree import ROOT, Tree, jobs
 
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/open/README.md")]
-PAGES += sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES += [*sorted((ROOT / "results").glob("open*/README.md")), *sorted((ROOT / "docs").glob("*.md"))]
 DOCUMENTS = [*PAGES, ROOT / "Snakefile", *sorted((ROOT / "config").rglob("*.yaml"))]
 DOCUMENTS += sorted((ROOT / "profiles").rglob("*.yaml"))
 README_WORDS = 900

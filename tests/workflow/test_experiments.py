@@ -31,6 +31,14 @@ experiment: second
 results: {json.dumps(RESULTS)}
 paper: {{name: second2020}}
 """
+CHOI = """\
+extends: mine.yaml
+experiment: choi
+defaults: {unit: lstm, decoder_order: printed}
+evaluate: {compare: [[AttY2D, AttY]]}
+paper: {name: choi2017, pairs: [[AttY2D, AttY]], table1: {}, table2: {}, parameters: {}}
+variants: {small: null, AttY: {updates: 30}, AttY2D: {updates: 30, seed: 2}}
+"""
 ODD = "it's a $(touch PWNED) & (text)"  # a folder, a file and a registry
 ROOM = '''\
 """A paper of one table."""
@@ -100,6 +108,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         room / "longest.py": STEP,
         room / "longest.rst": "The longest translation of each system.\n",
         tree.folder / "config/second2020.yaml": SECOND,
+        tree.folder / "config/choi.yaml": CHOI,
         tree.folder / "workflow/rules/second2020.smk": RULE,
     }
     for path, text in files.items():
@@ -133,6 +142,16 @@ def test_subwords_are_two_stages_before_the_vocabularies(tree: Tree, joint: str,
 def test_a_second_paper_is_a_folder_an_experiment_and_a_rule_file(tree: Tree) -> None:
     before = rules(tree, "mine.yaml")
     assert rules(tree, "config/second2020.yaml") == before | {"longest": 1, "sheet_longest": 1}
+
+
+def test_the_tables_of_fine_grained_attention(tree: Tree) -> None:
+    """Each model translates the test and the development set at two beam widths."""
+    common = {rule: jobs for rule, jobs in rules(tree, "mine.yaml").items() if rule not in ("train", "translate")}
+    models = {"train": 2, "translate": 8, "evaluate": 8}
+    of_paper = dict.fromkeys(("table1", "table2", "translation_times", "parameters", "significance"), 1)
+    pages = {f"sheet_{table}": 1 for table in ("table1", "table2", "parameters", "significance")}
+    # The references of the development set are also wanted as running text.
+    assert rules(tree, "config/choi.yaml") == common | {"development": 3} | models | of_paper | pages
 
 
 def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:

@@ -22,7 +22,7 @@ CATEGORIES = {
     "Figures": {"figure1", "figure2", "figure3", "learning_curves"},
     "Tables": {"table1", "table2", "table3", "significance"},
 }
-ROWS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)"]
+ROWS = ["RNNencdec-30", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)"]
 
 
 @pytest.fixture(scope="module")

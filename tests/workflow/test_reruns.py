@@ -52,7 +52,7 @@ def test_threads_batches_and_checkpoints_rerun_nothing(done: Tree) -> None:
 
 
 def test_results_are_made_again_without_models(done: Tree) -> None:
-    """Another folder of results is a folder from which all are gone."""
+    """Another folder of results is one from which all are gone; what that leaves alone, no single loss reruns."""
     made = {rule for rule, _ in done.plan("results: results/elsewhere")}
     assert {"selection_table", "ratings", "table1", "index"} <= made
     assert not made & {"fetch", "extract", "tokenize", "clean", "train_lm", "score_pairs", "select", "shortlist"}
@@ -126,8 +126,8 @@ def test_a_new_setting_at_its_neutral_value_reruns_nothing(done: Tree) -> None:
     with done.edited("nmt/settings/variant.py", field, new):
         assert done.plan() == []
         check(
-            done.plan("variants: {RNNsearch-30: {averaging: ema}}"),
-            trained_again(["RNNsearch-30"]),
+            done.plan("variants: {RNNsearch-50star: {averaging: ema}}"),
+            trained_again(["RNNsearch-50star"]),
         )
 
 
@@ -181,7 +181,12 @@ def test_an_edit_of_an_attention_trains_the_models_that_have_it(
         check(done.plan(), trained_again(trained), each(follows, [""]))
 
 
-def test_a_sixth_variant_adds_its_own_jobs(done: Tree) -> None:
+def test_only_a_training_that_stops_on_bleu_depends_on_the_greedy_search(done: Tree) -> None:
+    with done.edited("nmt/training/greedy.py", "\nclass ", "\nREMARK = 1\n\n\nclass "):
+        assert done.plan() == []
+
+
+def test_another_variant_adds_its_own_jobs(done: Tree) -> None:
     plan = done.plan("variants: {RNNsearch-20: {prototype: RNNsearch, maximum_length: 20, updates: 10}}")
     check(plan, trained_again(["RNNsearch-20"]))
 

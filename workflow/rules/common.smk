@@ -84,16 +84,24 @@ def code(step):
     return digest([commands.module(step)])
 
 
-def model_code(step):
-    """As `code`, for a step that runs a model: of all attentions and units only the variant's own count."""
+def model_code(step, *variants):
+    """As `code`, for a step that runs models: only what its variants need counts, of attentions, units and scores.
 
-    def of_variant(wildcards):
-        chosen = EXPERIMENT.variants[wildcards.variant].architecture
-        own = {ATTENTIONS[chosen.attention][0], UNITS[chosen.unit][0]}
+    These are `variants` or, where none is named, {variant}.
+    """
+
+    def of_variants(wildcards):
+        chosen = [EXPERIMENT.variants[name] for name in variants or [wildcards.variant]]
+        models = [one.architecture for one in chosen]
+        own = {module for one in models for module in (ATTENTIONS[one.attention][0], UNITS[one.unit][0])}
         others = {module for module, _ in (*ATTENTIONS.values(), *UNITS.values())} - own
+        if all(one.optimization.stop_on == "nll" for one in chosen):
+            others.add("nmt.training.greedy")
+        if all(one.contextualization is None for one in models):
+            others.add("nmt.model.contextualization")
         return digest([commands.module(step), *own], others)
 
-    return of_variant
+    return of_variants
 
 
 def growing(mem_mb, runtime):
@@ -167,11 +175,12 @@ def nll_sample(wildcards):
     return ["--maximum-length", longest, *drawn]
 
 
-def search_options():
-    """The options that decide what is found."""
+def search_options(wildcards):
+    """The options that decide what is found; a translation with another beam than the experiment's names it."""
     chosen = EXPERIMENT.translate
+    beam = int(wildcards.get("beam", "").removeprefix(".beam") or chosen.beam)
     fallback = [] if chosen.fallback else ["--no-fallback"]
-    return ["--beam", chosen.beam, "--minimum-length-ratio", chosen.minimum_length_ratio, *fallback]
+    return ["--beam", beam, "--minimum-length-ratio", chosen.minimum_length_ratio, *fallback]
 
 
 def speed_options(wildcards):

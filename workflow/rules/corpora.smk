@@ -238,7 +238,7 @@ rule train_lm:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        settings=settings("select", "order"),
+        settings=settings("select", "drop_duplicates", "order"),
         seed=EXPERIMENT.seed,
         code=code("train_lm"),
     shell:
@@ -290,7 +290,7 @@ rule select:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        settings=settings("select", "rule", "words", "shares"),
+        settings=settings("select", "rule", "words", "shares", "drop_duplicates"),
         seed=EXPERIMENT.seed,
         code=code("select"),
     shell:

@@ -8,14 +8,14 @@ rule evaluate:
         raw_reference=f"<data>/extracted/{{set}}.{LANGUAGES[1]}",
         shortlists=both("<data>/shortlist/{language}.tsv"),
         codes=CODES,
-        translation=TRANSLATION,
-        no_unk=lambda wildcards: unk_forbidden([wildcards.variant], wildcards.set),
+        translation="<data>/translations/{variant}/{set}{beam}.txt",
+        no_unk=lambda wildcards: [] if wildcards.beam else unk_forbidden([wildcards.variant], wildcards.set),
     output:
-        "<data>/evaluation/{variant}/{set}.json",
+        "<data>/evaluation/{variant}/{set}{beam}.json",
     log:
-        "logs/evaluate/<experiment>/{variant}.{set}.log",
+        "logs/evaluate/<experiment>/{variant}.{set}{beam}.log",
     benchmark:
-        "benchmarks/evaluate/<experiment>/{variant}.{set}.tsv"
+        "benchmarks/evaluate/<experiment>/{variant}.{set}{beam}.tsv"
     wildcard_constraints:
         variant=one_of(SYSTEMS),
     localrule: True

@@ -6,13 +6,13 @@ rule translate:
         model=MODEL,
         source=SOURCE,
     output:
-        translation="<data>/translations/{variant}/{set}.txt",
-        scores="<data>/translations/{variant}/{set}.scores.tsv",
-        alignments="<data>/translations/{variant}/{set}.alignments.jsonl",
+        translation="<data>/translations/{variant}/{set}{beam}.txt",
+        scores="<data>/translations/{variant}/{set}{beam}.scores.tsv",
+        alignments="<data>/translations/{variant}/{set}{beam}.alignments.jsonl",
     log:
-        "logs/translate/<experiment>/{variant}.{set}.log",
+        "logs/translate/<experiment>/{variant}.{set}{beam}.log",
     benchmark:
-        "benchmarks/translate/<experiment>/{variant}.{set}.tsv"
+        "benchmarks/translate/<experiment>/{variant}.{set}{beam}.tsv"
     conda:
         "../../environment.yml"
     threads: EXPERIMENT.threads.translate
@@ -20,7 +20,7 @@ rule translate:
         **growing(mem_mb=16000, runtime=720),
         gpu=1,
     params:
-        search=search_options(),
+        search=search_options,
         code=model_code("translate"),
         speed=untracked(speed_options),
     shell:
@@ -49,7 +49,7 @@ rule translate_no_unk:
         **growing(mem_mb=16000, runtime=720),
         gpu=1,
     params:
-        search=search_options(),
+        search=search_options,
         code=model_code("translate"),
         speed=untracked(speed_options),
     shell:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.model.attention.base import Attention
+from nmt.model.attention.scored import ScoredAttention, first_backward
 from nmt.model.fast import loop
 from nmt.model.fast.additive import FastAdditive
 from nmt.model.fast.steps import tanh_
@@ -31,27 +31,24 @@ class Kept(NamedTuple):
     mask: Tensor
 
 
-class AdditiveAttention(Attention):
-    """e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j), alpha_ij = softmax_j(e_ij), c_i = sum_j alpha_ij h_j (Eqs. 5 and 6)."""
+class AdditiveAttention(ScoredAttention):
+    """e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j), alpha_ij = softmax_j(e_ij), c_i = sum_j alpha_ij h_j (Eqs. 5 and 6).
 
-    bidirectional = True
+    With `score_previous`, the tanh also sees W_y E y_{i-1}: the second paper's AttY (its Eq. 6).
+    """
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
-        n, alignment = architecture.hidden, architecture.alignment
-        self.W_a = nn.Parameter(torch.empty(alignment, n))
-        self.U_a = nn.Parameter(torch.empty(alignment, 2 * n))
-        self.v_a = nn.Parameter(torch.empty(alignment))
+        self.v_a = nn.Parameter(torch.empty(architecture.alignment))
 
     def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
         """The mapped annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
-        first = annotations[:, 0, annotations.shape[-1] // 2 :]
-        return Kept(functional.linear(annotations, maps), functional.linear(annotations, self.U_a), mask), first
+        return Kept(functional.linear(annotations, maps), self.keys(annotations), mask), first_backward(annotations)
 
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
         kept: Kept = memory.kept
-        query = functional.linear(state, self.W_a).view(len(memory), -1, 1, len(self.v_a))
+        query = self.query(state, previous).view(len(memory), -1, 1, len(self.v_a))
         energy = tanh_(query + kept.keys.unsqueeze(1)) @ self.v_a  # (B, k, Tx)
         alignment = energy.masked_fill(~kept.mask.unsqueeze(1), -torch.inf).softmax(dim=-1)
         context = alignment @ kept.values  # (B, k, p)
@@ -68,6 +65,10 @@ class AdditiveAttention(Attention):
         kept: Kept = memory.kept
         inputs = recurrence.unit.inputs
         values, rest = kept.values.split([inputs, kept.values.shape[-1] - inputs], dim=-1)
-        attending = loop.Attending(FastAdditive(len(self.v_a)), (self.W_a, values, kept.keys, kept.mask, self.v_a))
+        attending = loop.Attending(
+            FastAdditive(len(self.v_a)),
+            (self.W_a, values, kept.keys, kept.mask, self.v_a),
+            self.known_queries(previous),
+        )
         states, alignments = loop.run(recurrence, projected.to(self.v_a.dtype), memory.initial, attending=attending)
         return states, torch.bmm(alignments.transpose(0, 1), rest).transpose(0, 1)

@@ -144,10 +144,11 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Attending:
-    """An attention with its tensors."""
+    """An attention with its tensors; `known` (T, B, queries), if given, is what no state adds to the queries."""
 
     attention: Attention
     tensors: tuple[Tensor, ...]
+    known: Tensor | None = None
 
 
 def run(
@@ -164,10 +165,11 @@ def run(
     (..., T + 1, B, state), and with an attention its first record, (T, B, ...).
     """
     attention, tensors = (None, ()) if attending is None else (attending.attention, attending.tensors)
+    known = None if attending is None else attending.known
     dtype, weights = product_type(projected), recurrence.weights
     with without_autocast(projected):
         return _Loop.apply(
-            recurrence.unit, attention, dtype, len(weights), projected, initial, present, *weights, *tensors
+            recurrence.unit, attention, dtype, len(weights), projected, initial, present, known, *weights, *tensors
         )
 
 
@@ -182,6 +184,7 @@ class _Loop(torch.autograd.Function):
         projected: Tensor,
         initial: Tensor,
         present: Tensor | None,
+        known: Tensor | None,
         *given: Tensor,
     ) -> tuple[Tensor, ...]:
         *directions, T, B, _ = projected.shape
@@ -206,7 +209,8 @@ class _Loop(torch.autograd.Function):
         for t in range(T):
             product, inputs = low_at[t] @ joined.mT, projected_at[t]
             if attention is not None:
-                inputs = attention.attend(t, product[..., :queries], inputs, tensors, records_at[t])
+                asked = product[..., :queries] if known is None else product[..., :queries] + known[t]
+                inputs = attention.attend(t, asked, inputs, tensors, records_at[t])
             copy = None if exact else low_at[t + 1]
             unit.step(
                 states_at[t],
@@ -218,7 +222,8 @@ class _Loop(torch.autograd.Function):
                 states_at[t + 1],
                 copy,
             )
-        groups = ([states], [] if exact else [low], [joined], weights, saved, tensors, records)
+        added = [] if known is None else [known]
+        groups = ([states], [] if exact else [low], [joined], weights, saved, tensors, records, added)
         ctx.unit, ctx.attention, ctx.sizes = unit, attention, [len(group) for group in groups]
         ctx.save_for_backward(*chain(*groups))
         return states, *records[:1]
@@ -229,7 +234,7 @@ class _Loop(torch.autograd.Function):
         unit: Unit = ctx.unit
         attention: Attention | None = ctx.attention
         remaining = iter(ctx.saved_tensors)
-        (states,), rounded, (joined,), weights, saved, tensors, records = (
+        (states,), rounded, (joined,), weights, saved, tensors, records, known = (
             [next(remaining) for _ in range(size)] for size in ctx.sizes
         )
         low = rounded[0] if rounded else states[..., : unit.hidden]
@@ -240,6 +245,8 @@ class _Loop(torch.autograd.Function):
         if attention is not None:
             queries = attention.queries
             asked = visited @ joined[:queries].mT
+            if known:
+                asked = asked + known[0]
             to_state = joined.roll(-queries, dims=0)  # the unit's rows first, so that `late` columns are in front
             accumulators = attention.accumulators(states, tensors)
         # The gradients of the inputs, then of the query: all but the late ones lead to the state by one product.
@@ -267,7 +274,7 @@ class _Loop(torch.autograd.Function):
                 grad_query,
                 *attention.gradients(grad_inputs, grad_queries, tensors, records, accumulators),
             ]
-        return None, None, None, None, grad_inputs, grad_state, None, *found
+        return None, None, None, None, grad_inputs, grad_state, None, grad_queries if known else None, *found
 
 
 def _steps(T: int, tensors: Iterable[Tensor]) -> Sequence[tuple[Tensor, ...]]:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -270,13 +271,17 @@ def check_the_softmax(
     assert torch.equal(buffer[:, symbols + 3 :], beyond)
 
 
-@pytest.mark.parametrize("attention", ["additive", "fixed"])
+@pytest.mark.parametrize(
+    "attention",
+    [
+        *({"attention": "additive"}, {"attention": "additive", "score_previous": True}),
+        *({"attention": "fine_grained", "score_previous": True}, {"attention": "fixed"}),
+    ],
+)
 @pytest.mark.parametrize("unit", ["gated", "lstm"])
-def check_the_whole_model(unit: str, attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def check_the_whole_model(unit: str, attention: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops on the kernels, against the equations step by step."""
-    models = [
-        tiny_model(unit=unit, attention=attention, implementation=name).to(DEVICE) for name in ("readable", "fast")
-    ]
+    models = [tiny_model(unit=unit, implementation=name, **attention).to(DEVICE) for name in ("readable", "fast")]
     used = []
     monkeypatch.setattr(kernels, "wanted", lambda tensor: used.append(tensor) or True)
     costs = [model.summed_nll(*ragged_batch().to(torch.device(DEVICE))) for model in models]

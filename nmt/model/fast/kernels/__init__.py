@@ -8,12 +8,11 @@ gives the same bytes. The tiles are fixed: autotuning would wait for the device.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
-
-from nmt.system.device import without
 
 __all__ = ["available", "jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
 
@@ -23,6 +22,8 @@ try:
 except ImportError:
     triton = tl = None
 
+#: Whether NMT_WITHOUT asks for plain PyTorch, to find out what fails (`nmt.system.device.without`).
+SWITCHED_OFF = "triton" in os.environ.get("NMT_WITHOUT", "").split(",")
 #: Units that one program of a pointwise kernel computes: one a thread.
 UNITS = 128
 
@@ -34,7 +35,7 @@ def available() -> bool:
 
 def wanted(tensor: Tensor) -> bool:
     """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
-    return tensor.is_cuda and available() and not without("triton")
+    return tensor.is_cuda and available() and not SWITCHED_OFF
 
 
 def jit(kernel: Callable[..., Any]) -> Any:

@@ -1,0 +1,84 @@
+"""Fine-grained attention (Choi et al. 2017, Section 3): a weight for every dimension of every annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nmt.model.attention.scored import ScoredAttention, first_backward
+from nmt.model.fast import loop
+from nmt.model.fast.fine_grained import FastFineGrained
+from nmt.model.fast.steps import tanh_
+from nmt.model.memory import Memory
+from nmt.settings.variant import Architecture
+
+LIMIT = 2**26  # bytes of the largest tensor of `attend`: it takes as many hypotheses at a time
+
+
+class Kept(NamedTuple):
+    """What is kept of B sentences.
+
+    annotations (B, Tx, 2n): h_j, for no map of c_i is a weighted sum of mapped annotations.
+    keys (B, Tx, n'): U_a h_j.
+    mask (B, Tx): False on padding.
+    """
+
+    annotations: Tensor
+    keys: Tensor
+    mask: Tensor
+
+
+class FineGrainedAttention(ScoredAttention):
+    """e_ij = V tanh(W_a s_{i-1} + W_y E y_{i-1} + U_a h_j), a score for each dimension of h_j (Eq. 7).
+
+    alpha_ij = softmax_j(e_ij) in each dimension (Eq. 8), c_i = sum_j alpha_ij o h_j (Eq. 9). The paper's AttY2D has
+    `score_previous`.
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        self.V = nn.Parameter(torch.empty(2 * architecture.hidden, architecture.alignment))
+
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+        """The annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
+        return Kept(annotations, self.keys(annotations), mask), first_backward(annotations)
+
+    def weights(self, kept: Kept, query: Tensor) -> Tensor:
+        """alpha_i (N, Tx, 2n), Eqs. 7 and 8, of `query` (N, n') with a row of `kept` each."""
+        scores = functional.linear(tanh_(query.unsqueeze(1) + kept.keys), self.V)
+        return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=1)
+
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean of alpha_i over the dimensions (N, Tx), and maps c_i (N, p), for s_{i-1} = `state` (N, n)."""
+        query = self.query(state, previous)
+        sentences = torch.arange(len(query), device=query.device) // (len(query) // len(memory))
+        size = max(1, LIMIT // (memory.kept.mask.shape[1] * max(self.V.shape) * self.V.element_size()))
+        alignments, contexts = [], []
+        for asked, asking in zip(query.split(size), sentences.split(size), strict=True):
+            kept: Kept = memory.select(asking).kept
+            alpha = self.weights(kept, asked)
+            alignments.append(alpha.mean(dim=-1))
+            contexts.append((alpha * kept.annotations).sum(dim=1))
+        return torch.cat(alignments), functional.linear(torch.cat(contexts), memory.maps)
+
+    def run(
+        self,
+        memory: Memory,
+        recurrence: loop.Recurrence,
+        projected: Tensor,
+        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
+    ) -> tuple[Tensor, Tensor]:
+        """The states, and C_o c_i (Ty, B, 2l) for all words by one product with the contexts."""
+        inputs = recurrence.unit.inputs
+        to_unit, to_readout = memory.maps.split([inputs, len(memory.maps) - inputs])
+        attending = loop.Attending(
+            FastFineGrained(len(self.W_a)),
+            (self.W_a, *memory.kept, self.V, to_unit),
+            self.known_queries(previous),
+        )
+        states, contexts = loop.run(recurrence, projected.to(self.V.dtype), memory.initial, attending=attending)
+        return states, functional.linear(contexts, to_readout)

@@ -1,0 +1,35 @@
+"""Read the numbers that the paper prints.
+
+`printed.tsv` has a row for each model and pair of languages. From Table 1: BLEU of test and development set at beam 1
+and 12. From Table 2: seconds to translate the test set, and by how many percent a model takes longer than the same
+model with AttY. From Section 5.1: by how many percent it has more parameters, said once for both pairs.
+"""
+
+from __future__ import annotations
+
+from nmt.system.files import UserError, read_lines
+
+COLUMNS = (
+    *("pair", "model", "test_1", "development_1", "test_12", "development_12"),
+    *("seconds", "more_seconds", "more_parameters"),
+)
+
+Row = dict[str, str]
+Printed = dict[tuple[str, str], Row]
+
+
+def read_printed(path: str | None) -> Printed:
+    """(pair, model) -> its row, numbers as they are printed, "" for none; empty without a file. Raises UserError."""
+    lines = [line.split("\t") for line in read_lines(path)] if path else [list(COLUMNS)]
+    if not lines or lines[0] != list(COLUMNS):
+        raise UserError(f"{path}: the first line must name the columns {', '.join(COLUMNS)}, tab-separated")
+    for number, cells in enumerate(lines, 1):
+        if len(cells) != len(COLUMNS):
+            raise UserError(f"{path}: line {number} has {len(cells)} columns, not {len(COLUMNS)}")
+    rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in lines[1:]]
+    return {(row["pair"], row["model"]): row for row in rows}
+
+
+def printed_number(printed: Printed, pair: str, model: str, column: str) -> str:
+    """A number as the paper prints it, "" where it prints none."""
+    return printed.get((pair, model), {}).get(column, "")

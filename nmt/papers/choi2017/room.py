@@ -1,0 +1,70 @@
+"""What the workflow and the command line need of this paper.
+
+Standard library only: the workflow imports it at every start.
+"""
+
+from __future__ import annotations
+
+from nmt.papers.choi2017.settings import Settings
+from nmt.report.artefacts import Artefact, significance
+from nmt.settings.checks import unknown
+from nmt.settings.experiment import Experiment
+from nmt.system.files import UserError
+
+__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair", "timed"]
+
+TITLE = "Fine-grained attention, reproduced"
+REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"
+STEPS = {
+    "table1": "BLEU of every model at two beam widths, on a test set and on the development set",
+    "translation_times": "time the translation of a text by several models, in turns",
+    "table2": "how long the models translate",
+    "parameters": "how many parameters each model has, part by part",
+    "join": "join the tables of several language pairs",
+}
+FOLDER = "nmt/papers/choi2017"
+
+
+def check(settings: Settings, experiment: Experiment) -> None:
+    """UserError where a pair names a variant that is not there, or a model twice, or where Table 2 has no pair."""
+    for name in timed(settings):
+        if name not in experiment.variants:
+            raise unknown(name, experiment.variants, "config: paper.pairs", "variant")
+    models = [model for model, _ in settings.pairs]
+    for model in models:
+        if models.count(model) > 1:
+            raise UserError(f"config: paper.pairs: {model} has two baselines; name one")
+    if settings.table2 and not models:
+        raise UserError("config: paper.pairs is empty; name the models of Table 2, or set table2 to null")
+
+
+def timed(settings: Settings) -> list[str]:
+    """The models of Table 2: those of the pairs, each baseline before what is compared to it."""
+    return list(dict.fromkeys(name for model, baseline in settings.pairs for name in (baseline, model)))
+
+
+def beams(experiment: Experiment) -> dict[int, str]:
+    """The beam widths of Table 1, and what the names of translations have for each: 1, and the experiment's own."""
+    own = experiment.translate.beam
+    return ({} if own == 1 else {1: ".beam1"}) | {own: ""}
+
+
+def language_pair(experiment: Experiment) -> str:
+    """The pair of languages as the paper writes it, such as En-De."""
+    return f"{experiment.languages.source.capitalize()}-{experiment.languages.target.capitalize()}"
+
+
+def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
+    """The paper's tables, in the page's order; the significance of Table 1's differences follows it."""
+    printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
+
+    def table(name: str, title: str, each_set: bool = False) -> Artefact:
+        return Artefact(name, title, "Tables", f"{FOLDER}/captions/{name}.rst", ("csv", "md"), "md", each_set, printed)
+
+    whole = [
+        table("table1", "Table 1", each_set=True),
+        *significance(experiment),
+        table("table2", "Table 2"),
+        table("parameters", "Parameters"),
+    ]
+    return [one for one in whole if getattr(settings, one.name, True) is not None]

@@ -1,0 +1,106 @@
+"""Make Table 2: how long models translate, and how much longer than their baselines.
+
+The CSV has a row for each model and number of sentences at a time (batch). The step join joins those of several
+language pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from nmt.papers.choi2017.printed import printed_number, read_printed
+from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
+from nmt.report.markup import escape_markdown, markdown_table
+from nmt.system.files import UserError, write_lines
+from nmt.system.options import Output
+from nmt.system.tables import number, read_csv, write_csv
+
+COLUMNS = (
+    *("pair", "model", "baseline", "batch", "seconds", "more_seconds", "paper_seconds", "paper_more_seconds"),
+    *("sentences", "beam", "device"),
+)
+
+# What the paper's times are, and where one of its percentages is not that of its times.
+PAPER = (
+    " Paper: 2,169 sentences of newstest2015 (En-De) and 1,370 (En-Fi), on a machine that it does not name. More than "
+    "a second a sentence is the time of a GPU of those years that translates one sentence at a time, and its claim of "
+    "a small overhead holds for that alone. Its 2,894 seconds against 2,758 are +4.9 %, not +4.5 % as printed."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pair", required=True, help="the pair of languages, such as En-De")
+    parser.add_argument("--times", required=True, metavar="CSV", help="what the step translation_times wrote")
+    parser.add_argument(
+        "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
+    )
+    parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    turns = [dict(zip(TIMES, row, strict=True)) for row in read_csv(arguments.times, TIMES)]
+    if not turns:
+        raise UserError(f"{arguments.times}: no times in it; make it again with the step translation_times")
+    totals: dict[tuple[str, str], tuple[float, int]] = {}
+    for index, turn in enumerate(turns, 2):
+        key = turn["model"], turn["batch"]
+        seconds, sentences = totals.get(key, (0.0, 0))
+        try:
+            totals[key] = seconds + float(turn["seconds"]), sentences + int(turn["sentences"])
+        except ValueError as error:
+            raise UserError(f"{arguments.times}: row {index}: {error}; make the file again") from None
+    baselines = dict(arguments.compare)
+    for label in [*baselines, *baselines.values()]:
+        if label not in {model for model, _ in totals}:
+            raise UserError(f"--compare: {label} is not in {arguments.times}; name one of its models")
+    printed = read_printed(arguments.printed)
+    rows = []
+    for (model, batch), (seconds, sentences) in totals.items():
+        baseline = baselines.get(model, "")
+        more = 100 * (seconds / totals[baseline, batch][0] - 1) if baseline else None
+        # The paper's times are beside those of single sentences, which its program translates.
+        theirs = [
+            printed_number(printed, arguments.pair, model, column) if batch == "1" else ""
+            for column in ("seconds", "more_seconds")
+        ]
+        values = (arguments.pair, model, baseline, batch, number(seconds, 2), number(more, 1), *theirs, str(sentences))
+        rows.append(dict(zip(COLUMNS, (*values, turns[0]["beam"], turns[0]["device"]), strict=True)))
+    write_csv(arguments.output_csv, COLUMNS, [list(row.values()) for row in rows])
+    write_lines(arguments.output_md, markdown(rows))
+
+
+def markdown(rows: Sequence[dict[str, str]]) -> list[str]:
+    """The table of one or several pairs of languages."""
+    cells: dict[str, dict[str, str]] = {}
+    titles: list[str] = []
+    for row in rows:
+        pair, line = escape_markdown(row["pair"]), cells.setdefault(row["model"], {})
+        line[f"{pair}, batch {row['batch']}"] = _cell(f"{float(row['seconds']):,.1f}", row["more_seconds"])
+        if row["paper_seconds"]:
+            line[f"{pair}, paper"] = _cell(f"{float(row['paper_seconds']):,.0f}", row["paper_more_seconds"])
+        titles += [title for title in line if title not in titles]
+    lines = [[escape_markdown(model), *(line.get(title, "–") for title in titles)] for model, line in cells.items()]
+    made = dict.fromkeys((row["pair"], row["sentences"], row["beam"], row["device"]) for row in rows)
+    how = [
+        f"{escape_markdown(pair)}: {int(sentences):,} sentences at beam {beam}, {escape_markdown(device)}"
+        for pair, sentences, beam, device in made
+    ]
+    compared = dict.fromkeys(
+        escape_markdown(f"{row['model']} against {row['baseline']}") for row in rows if row["baseline"]
+    )
+    return [
+        "# Table 2: seconds to translate the test set",
+        "",
+        *markdown_table(["Model", *titles], lines),
+        "",
+        f"{'; '.join(how)}. A batch is what is translated at a time. The models took turns; loading them is left out. "
+        f"In brackets: how much longer than the baseline ({'; '.join(compared)})."
+        + (PAPER if any(row["paper_seconds"] for row in rows) else ""),
+    ]
+
+
+def _cell(seconds: str, more: str) -> str:
+    return f"{seconds} ({float(more):+.1f} %)" if more else seconds

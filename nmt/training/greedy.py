@@ -1,0 +1,78 @@
+"""BLEU of greedy translations of the development set, for trainings that stop on it.
+
+Apart from the beam search and from the scores of the tables, so that a change of those trains nothing again. Trainings
+that stop on the likelihood do not run this module, and their digest leaves it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from sacrebleu.metrics.bleu import BLEU
+
+from nmt.corpora.shortlist import EOS, Shortlist
+from nmt.model.network import Network
+from nmt.training.batches import by_length, pad
+from nmt.training.likelihood import Sentences, read_words
+from nmt.training.parallel import Processes
+
+BATCH = 80
+MAXIMUM_LENGTH_RATIO = 3  # of the steps of a translation to the words of its source, EOS counted
+
+
+class GreedyBLEU:
+    """The score of a model: cased, unsmoothed BLEU-4 of tokenized text in percent, as multi-bleu.perl computes it.
+
+    `texts` are the two sides of the development set, tokenized; pairs with an empty side are skipped. Words are scored,
+    also those of a model of subwords. Raises UserError if no pair is left.
+    """
+
+    def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist]) -> None:
+        source, self.target = shortlists
+        pairs = read_words(texts)
+        self.sources = [source.ids(source.split(words)) for words, _ in pairs]
+        self.references = [" ".join(words) for _, words in pairs]
+        self.metric = BLEU(tokenize="none", smooth_method="none", force=True)
+
+    def __call__(self, model: Network, processes: Processes) -> float:
+        """The score of `model`; each process translates its share of the sentences."""
+        share = slice(processes.rank, None, processes.world)
+        translated = translate_greedily(model, self.sources[share])
+        found = [" ".join(self.target.join(self.target.words(symbols))) for symbols in translated]
+        counts = [0] * 10
+        if found:
+            score = self.metric.corpus_score(found, [self.references[share]])
+            counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
+        *counts, length, reference_length = processes.sum(torch.tensor(counts)).tolist()
+        return float(self.metric.compute_bleu(counts[:4], counts[4:], length, reference_length).score)
+
+
+@torch.no_grad()
+def translate_greedily(model: Network, sources: Sequence[Sequence[int]]) -> Sentences:
+    """The word ids, without EOS, of the translation of each source: at each step the most probable word.
+
+    A translation ends with EOS, or when it is three times as long as its source.
+    """
+    device = next(model.parameters()).device
+    translations: Sentences = [[] for _ in sources]
+    for left in by_length([len(source) for source in sources], BATCH):
+        memory = model.encode(*pad([sources[number] for number in left], device))
+        state, previous = model.initial_state(memory), None
+        while True:
+            prediction = model.predict(memory, state, previous)
+            carry, previous = prediction.carry, prediction.log_probabilities.argmax(dim=-1)
+            going = []
+            for row, (number, word) in enumerate(zip(left, previous.tolist(), strict=True)):
+                if word != EOS:
+                    translations[number].append(word)
+                    if len(translations[number]) < MAXIMUM_LENGTH_RATIO * (len(sources[number]) + 1):
+                        going.append(row)
+            if not going:
+                break
+            if len(going) < len(left):
+                left = [left[row] for row in going]
+                index = torch.tensor(going, dtype=torch.int64, device=device)
+                memory, carry, previous = memory.select(index), carry.select(index), previous[index]
+            state = model.advance(carry, previous)
+    return translations

@@ -1,0 +1,74 @@
+"""The tables of both pairs of languages in one, as the paper has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from tests.papers.choi2017.test_table1 import rows, table1
+from tests.papers.choi2017.test_table2 import table2
+
+
+def join(folder: Path, *tables: str) -> int:
+    outputs = [f"--output-csv={folder / 'both.csv'}", f"--output-md={folder / 'both.md'}"]
+    return main(["choi2017.join", "--tables", *(str(folder / table) for table in tables), *outputs])
+
+
+def lines(folder: Path) -> list[str]:
+    page = (folder / "both.md").read_text(encoding="utf-8")
+    return [" ".join(line.split()) for line in page.split("\n") if line.startswith("|")]
+
+
+def made(words: list[str], folder: Path, name: str) -> None:
+    assert main(words) == 0
+    (folder / f"{words[0].partition('.')[2]}.csv").rename(folder / name)
+
+
+def test_table_1_of_two_pairs(tmp_path: Path) -> None:
+    for pair in ("En-De", "En-Fi"):
+        made(table1(tmp_path, pair=pair), tmp_path, f"{pair}.csv")
+    assert join(tmp_path, "En-De.csv", "En-Fi.csv") == 0
+    assert lines(tmp_path)[0] == "| Model | En-De, beam 1 | En-De, beam 12 | En-Fi, beam 1 | En-Fi, beam 12 |"
+    assert lines(tmp_path)[3] == r"| my\_own | 12.00 (32.00) | 13.00 (33.00) | 12.00 (32.00) | 13.00 (33.00) |"
+    both = [row for name in ("En-De", "En-Fi") for row in rows(tmp_path / f"{name}.csv")]
+    assert rows(tmp_path / "both.csv") == both
+
+
+def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
+    words = table2(tmp_path)
+    made(words, tmp_path, "de.csv")
+    times = tmp_path / "times.csv"
+    times.write_text("".join(line + "\n" for line in times.read_text().split("\n")[:3]).replace("AttY", "C+AttY"))
+    swaps = {"AttY": "C+AttY", "AttY2D": "C+AttY2D", "En-De": "En-Fi"}
+    made([swaps.get(word, word) for word in words], tmp_path, "fi.csv")
+    assert join(tmp_path, "de.csv", "fi.csv") == 0
+    assert lines(tmp_path)[0] == "| Model | En-De, batch 1 | En-De, batch 4 | En-Fi, batch 1 |"
+    assert lines(tmp_path)[2:] == [
+        "| AttY | 4.0 | 1.8 | – |",
+        "| AttY2D | 4.6 (+15.0 %) | 2.9 (+65.7 %) | – |",
+        "| C+AttY | – | – | 3.0 |",
+        "| C+AttY2D | – | – | 3.5 (+16.7 %) |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        (("a.csv", "a.csv"), "a.csv: En-Fi is in an earlier table, too"),
+        (("a.csv", "b.csv"), "b.csv: the columns must be pair, model, beam"),
+        (("times.csv",), "times.csv: neither Table 1 nor Table 2"),
+        (("none.csv",), "none.csv: no such file"),
+    ],
+)
+def test_tables_that_do_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tables: tuple[str, ...], message: str
+) -> None:
+    made(table1(tmp_path), tmp_path, "a.csv")
+    made(table2(tmp_path), tmp_path, "b.csv")
+    assert join(tmp_path, *tables) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "both.csv").exists()

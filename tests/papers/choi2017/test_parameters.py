@@ -1,0 +1,70 @@
+"""The table of parameters: sizes counted by hand, percentages, and labels that do not fit."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
+
+PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
+M, N, ALIGNMENT, MAXOUT = 5, 6, 7, 3  # those of tests.model.models
+
+
+def parameters(folder: Path) -> list[str]:
+    models = []
+    for unit in ("gated", "lstm"):
+        save_trained(folder / unit, tiny_model(unit=unit, decoder_order="printed"))
+        models.append(str(folder / unit / "model.safetensors"))
+    words = ["choi2017.parameters", "--pair", "En-De", "--models", *models, "--labels", "AttY", "AttY2D"]
+    outputs = [f"--output-csv={folder / 'parameters.csv'}", f"--output-md={folder / 'parameters.md'}"]
+    return [*words, *outputs, "--compare", "AttY2D", "AttY", "--printed"]
+
+
+def sizes(gates: int, state: int) -> dict[str, int]:
+    """The sizes of the parts by Appendix A.2; a unit has `gates` blocks, of which each reads input and state."""
+    return {
+        "encoder.embedding": M * SOURCE_SYMBOLS + M,
+        "encoder.forwards": gates * (N * M + N * N),
+        "encoder.backwards": gates * (N * M + N * N),
+        "decoder.attention": ALIGNMENT * (N + 2 * N + 1),
+        "decoder.embedding": M * TARGET_SYMBOLS + M,
+        "decoder.unit": gates * (N * M + N * N + 2 * N * N),
+        "decoder": state * (N + 1),
+        "decoder.readout": 2 * MAXOUT * (N + M + 2 * N + 1) + TARGET_SYMBOLS * (MAXOUT + 1),
+    }
+
+
+def test_counts_by_part(tmp_path: Path) -> None:
+    assert main([*parameters(tmp_path), PRINTED]) == 0
+    gated, lstm = sizes(3, N), sizes(4, 2 * N)
+    for part in ("encoder.forwards", "encoder.backwards", "decoder.unit"):
+        gated[part] += N  # the gated unit has a bias for its candidate alone
+        lstm[part] += 4 * N
+    with (tmp_path / "parameters.csv").open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    for label, expected in (("AttY", gated), ("AttY2D", lstm)):
+        assert {row["part"]: int(row["parameters"]) for row in found if row["model"] == label} == expected
+    page = (tmp_path / "parameters.md").read_text(encoding="utf-8")
+    whole = [sum(gated.values()), sum(lstm.values())]
+    lines = [" ".join(line.split()) for line in page.split("\n")]
+    assert f"| All | {whole[0]:,} | {whole[1]:,} |" in lines
+    assert f"| More than the baseline | – | {100 * (whole[1] / whole[0] - 1):+.2f} % (+3.5 %) |" in lines
+    assert "no proof" in page
+
+
+@pytest.mark.parametrize(("pair", "printed"), [("En-De", []), ("En-Fr", [PRINTED])])
+def test_without_the_papers_numbers(tmp_path: Path, pair: str, printed: list[str]) -> None:
+    words = [pair if word == "En-De" else word for word in parameters(tmp_path)]
+    assert main([*words, *printed]) == 0
+    page = (tmp_path / "parameters.md").read_text(encoding="utf-8")
+    assert "3.5" not in page
+    assert "paper" not in page
+
+
+def test_a_baseline_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*parameters(tmp_path), PRINTED, "--compare", "AttY2D", "C"]) == 1
+    assert "--compare: C is not among --labels; name one of them" in capsys.readouterr().err

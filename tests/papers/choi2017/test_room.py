@@ -1,0 +1,102 @@
+"""The room of the paper: its settings, what they may name, and the tables that follow from them."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt import papers
+from nmt.papers.choi2017.room import STEPS, beams, language_pair, timed
+from nmt.papers.choi2017.settings import Parameters, Settings, Table2
+from nmt.report.artefacts import collect
+from nmt.system.files import UserError
+from tests.papers.experiment import experiment
+
+ROOT = Path(__file__).parents[3]
+VARIANTS = {name: {"updates": 1, "unit": "lstm"} for name in ("AttY", "AttY2D", "CAttY", "CAttY2D")}
+PAIRS = [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]]
+
+
+def paper(**settings: Any) -> dict[str, Any]:
+    return {"variants": VARIANTS, "paper": {"name": "choi2017", **settings}}
+
+
+def test_what_is_not_named_is_left_out() -> None:
+    assert Settings.build({}, "here") == Settings()
+    found = Settings.build({"table1": None, "table2": {}, "parameters": {}}, "here")
+    assert found == Settings(table2=Table2(sentences=0), parameters=Parameters())
+    assert not found.printed
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"table3": {}}, "here: unknown setting table3; the nearest is table"),
+        ({"table2": {"sentences": -1}}, "here.table2.sentences: expected a whole number, 0 or more"),
+        ({"pairs": ["AttY2D", "AttY"]}, "here.pairs: expected a list of pairs of different names"),
+        ({"pairs": [["AttY", "AttY"]]}, "here.pairs: expected a list of pairs of different names"),
+    ],
+)
+def test_settings_are_strict(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message.replace(".", r"\.")):
+        Settings.build(settings, "here")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pairs": [["AttY2D", "Atty"]]}, "paper.pairs: unknown variant Atty; the nearest is AttY"),
+        ({"pairs": [*PAIRS, ["AttY2D", "CAttY"]]}, "paper.pairs: AttY2D has two baselines; name one"),
+        ({"table2": {}}, "paper.pairs is empty; name the models of Table 2"),
+    ],
+)
+def test_pairs_are_of_variants_that_are_there(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message.replace(".", r"\.")):
+        papers.settings(experiment(**paper(**settings)))
+
+
+def test_what_the_rules_ask() -> None:
+    chosen = Settings.build({"pairs": [*PAIRS, ["AttY", "CAttY"]]}, "here")
+    assert timed(chosen) == ["AttY", "AttY2D", "CAttY", "CAttY2D"]
+    assert timed(Settings()) == []
+    assert beams(experiment()) == {1: ".beam1", 12: ""}
+    assert beams(experiment(translate={"beam": 1})) == {1: ""}
+    assert language_pair(experiment(languages={"source": "en", "target": "de"})) == "En-De"
+
+
+def test_the_whole_paper_in_the_pages_order() -> None:
+    whole = experiment(
+        **paper(pairs=PAIRS, table1={}, table2={}, parameters={}, printed=True), evaluate={"compare": PAIRS}
+    )
+    own = papers.artefacts(whole)
+    assert [one.name for one in own] == ["table1", "significance", "table2", "parameters"]
+    assert [one.each_set for one in own] == [True, True, False, False]
+    for one in collect(whole, own).values():
+        assert (ROOT / one.caption).is_file()
+        assert all((ROOT / path).is_file() for path in one.printed)
+    assert {one.name for one in own if one.printed} == {"table1", "table2", "parameters"}
+
+
+def test_a_part_of_the_paper() -> None:
+    some = experiment(**paper(table1={}, parameters=None))
+    assert [one.name for one in papers.artefacts(some)] == ["table1"]
+    assert not any(one.printed for one in papers.artefacts(some))
+
+
+def test_every_step_is_a_module() -> None:
+    for step in STEPS:
+        module = importlib.import_module(f"nmt.papers.choi2017.{step}")
+        assert module.__doc__
+        assert callable(module.run)
+        assert callable(module.add_arguments)
+
+
+def test_the_workflow_imports_the_room_quickly() -> None:
+    code = "import sys; from nmt import papers; papers.room('choi2017'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())

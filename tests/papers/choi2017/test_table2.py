@@ -1,0 +1,85 @@
+"""Table 2: totals of the turns, percentages over the baselines, the paper's numbers, and inputs that do not fit."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.papers.choi2017.table2 import COLUMNS
+
+PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
+TIMES = """\
+model,batch,turn,sentences,seconds,beam,device
+AttY,1,0,4,3.0,12,"CPU, 2 threads"
+AttY2D,1,0,4,3.5,12,"CPU, 2 threads"
+AttY,4,0,4,1.0,12,"CPU, 2 threads"
+AttY2D,4,0,4,2.0,12,"CPU, 2 threads"
+AttY2D,1,1,2,1.1,12,"CPU, 2 threads"
+AttY,1,1,2,1.0,12,"CPU, 2 threads"
+AttY2D,4,1,2,0.9,12,"CPU, 2 threads"
+AttY,4,1,2,0.75,12,"CPU, 2 threads"
+"""
+
+
+def table2(folder: Path, times: str = TIMES) -> list[str]:
+    (folder / "times.csv").write_text(times)
+    words = ["choi2017.table2", "--pair", "En-De", "--times", str(folder / "times.csv"), "--compare", "AttY2D", "AttY"]
+    return [*words, f"--output-csv={folder / 'table2.csv'}", f"--output-md={folder / 'table2.md'}", "--printed"]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_totals_and_percentages(tmp_path: Path) -> None:
+    assert main([*table2(tmp_path), PRINTED]) == 0
+    found = rows(tmp_path / "table2.csv")
+    assert tuple(found[0]) == COLUMNS
+    assert [tuple(row.values())[1:9] for row in found] == [
+        ("AttY", "", "1", "4.00", "", "2546", "", "6"),
+        ("AttY2D", "AttY", "1", "4.60", "15.0", "2902", "14.0", "6"),
+        ("AttY", "", "4", "1.75", "", "", "", "6"),
+        ("AttY2D", "AttY", "4", "2.90", "65.7", "", "", "6"),
+    ]
+    assert {(row["beam"], row["device"]) for row in found} == {("12", "CPU, 2 threads")}
+
+
+def test_the_page(tmp_path: Path) -> None:
+    assert main([*table2(tmp_path), PRINTED]) == 0
+    page = (tmp_path / "table2.md").read_text(encoding="utf-8")
+    lines = [" ".join(line.split()) for line in page.split("\n") if line.startswith("|")]
+    assert lines[0] == "| Model | En-De, batch 1 | En-De, paper | En-De, batch 4 |"
+    assert lines[2] == "| AttY | 4.0 | 2,546 | 1.8 |"
+    assert lines[3] == "| AttY2D | 4.6 (+15.0 %) | 2,902 (+14.0 %) | 2.9 (+65.7 %) |"
+    assert "En-De: 6 sentences at beam 12, CPU, 2 threads" in page
+    assert "(AttY2D against AttY)" in page
+    assert "are +4.9 %, not +4.5 %" in page
+
+
+def test_without_the_papers_numbers(tmp_path: Path) -> None:
+    assert main(table2(tmp_path)) == 0
+    assert {row["paper_seconds"] for row in rows(tmp_path / "table2.csv")} == {""}
+    assert "aper" not in (tmp_path / "table2.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("times", "more", "message"),
+    [
+        (TIMES.split("\n")[0], (), "no times in it"),
+        (TIMES.replace("3.5", "long"), (), "row 3: could not convert string to float: 'long'"),
+        (TIMES, ("--compare", "C+AttY", "AttY"), "--compare: C+AttY is not in"),
+        ("a,b\n", (), "the columns must be model, batch"),
+    ],
+)
+def test_inputs_that_do_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], times: str, more: Any, message: str
+) -> None:
+    assert main([*table2(tmp_path, times), *more]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
