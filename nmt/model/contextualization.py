@@ -1,6 +1,6 @@
 """Word embeddings gated by the whole source sentence: the contextualization of Choi et al. (2017), Section 4.3.
 
-c = mean_t NN(x_t),  x_t <- x_t o sigma(W_x c + b_x),  y_t <- y_t o sigma(W_y c + b_y).
+c = mean_t NN(x_t),  x_t <- x_t o sigma(G_x c + b_x),  y_t <- y_t o sigma(G_y c + b_y).
 
 The paper names NN a feedforward network and leaves its layers open. Ours has two, with tanh.
 """
@@ -21,9 +21,9 @@ class Contextualization(nn.Module):
         self.b_1 = nn.Parameter(torch.empty(units))
         self.W_2 = nn.Parameter(torch.empty(units, units))
         self.b_2 = nn.Parameter(torch.empty(units))
-        self.W_x = nn.Parameter(torch.empty(embedding, units))
+        self.G_x = nn.Parameter(torch.empty(embedding, units))
         self.b_x = nn.Parameter(torch.empty(embedding))
-        self.W_y = nn.Parameter(torch.empty(embedding, units))
+        self.G_y = nn.Parameter(torch.empty(embedding, units))
         self.b_y = nn.Parameter(torch.empty(embedding))
 
     def network(self, embedded: Tensor) -> Tensor:
@@ -38,6 +38,6 @@ class Contextualization(nn.Module):
         """
         real = mask.to(self.b_x.dtype).unsqueeze(-1)
         context = (real * mapped).sum(dim=1) / real.sum(dim=1)
-        source = torch.sigmoid(functional.linear(context, self.W_x, self.b_x))
-        target = torch.sigmoid(functional.linear(context, self.W_y, self.b_y))
+        source = torch.sigmoid(functional.linear(context, self.G_x, self.b_x))
+        target = torch.sigmoid(functional.linear(context, self.G_y, self.b_y))
         return source, target

@@ -60,8 +60,8 @@ def gates(w: Weights, source: list[int]) -> tuple[Vector, Vector]:
         total += np.tanh(w["contextualization.W_2"] @ hidden + w["contextualization.b_2"])
     c = total / len(source)
     return (
-        sigmoid(w["contextualization.W_x"] @ c + w["contextualization.b_x"]),
-        sigmoid(w["contextualization.W_y"] @ c + w["contextualization.b_y"]),
+        sigmoid(w["contextualization.G_x"] @ c + w["contextualization.b_x"]),
+        sigmoid(w["contextualization.G_y"] @ c + w["contextualization.b_y"]),
     )
 
 

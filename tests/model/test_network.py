@@ -285,7 +285,7 @@ def test_initialization_is_appendix_b1() -> None:
         assert weights[name].std().item() == pytest.approx(0.001, rel=0.1)
     for name in (
         *("encoder.embedding.E", "decoder.unit.C", "decoder.W_s", "decoder.readout.W_o", "decoder.unit.W"),
-        *(f"contextualization.{matrix}" for matrix in ("W_1", "W_2", "W_x", "W_y")),
+        *(f"contextualization.{matrix}" for matrix in ("W_1", "W_2", "G_x", "G_y")),
     ):
         assert weights[name].std().item() == pytest.approx(0.01, rel=0.1)
     for name in (

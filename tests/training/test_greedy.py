@@ -38,7 +38,7 @@ def test_batches_as_one_by_one(kind: dict[str, Any], monkeypatch: pytest.MonkeyP
     """Translations that end at various steps, and some that never do."""
     monkeypatch.setattr(greedy, "BATCH", 4)
     ended = set()
-    for seed, bias in ((4, 0.0), (5, 1.5), (1, 1.5)):
+    for seed, bias in ((4, 0.0), (5, 1.5), (1, 1.5), (1, -9.0)):
         model = tiny_model(seed=seed, **kind)
         with torch.no_grad():
             model.decoder.readout.b_o[EOS] += bias

@@ -140,7 +140,7 @@ def test_the_page_of_all_shows_the_experiment(done: Tree) -> None:
     )
     assert "<title>true</title>" in shown
     assert "Sentence 2 of newstest2014" in shown
-    assert shown.count('class="alignment"') == 3
-    assert shown.count("From a fixed vector") == 2 + 1  # of the two models, and in the script
+    assert shown.count('class="alignment"') == 2
+    assert shown.count("From a fixed vector") == 1 + 1  # of the model, and in the script
     narrow = document(page, "newstest2014/2", "document.title = document.documentElement.scrollWidth;", width=500)
     assert int(re.search(r"<title>(.*)</title>", narrow)[1]) <= 500  # type: ignore[index]

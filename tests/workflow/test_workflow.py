@@ -85,7 +85,7 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
 
 def test_paper_is_planned_whole(tree: Tree) -> None:
     plan = jobs(tree.snakemake("--dry-run", "all", configs=[]))
-    assert {variant for rule, variant in plan if rule == "train"} == VARIANTS
+    assert {variant for rule, variant in plan if rule == "train"} == VARIANTS | {"RNNsearch-30", "RNNencdec-50"}
     rules = [rule for rule, _ in plan]
     counts = {"fetch": 8, "extract": 8, "tokenize": 48, "clean": 21, "score_pairs": 21, "train_lm": 1, "select": 1}
     counts |= {"shortlist": 2, "binarize": 1, "nll": 10}
