@@ -76,7 +76,7 @@ def test_the_score_is_that_of_multi_bleu(development: tuple[Network, list[str], 
 
 
 def test_symbols_are_joined_to_words_before_they_are_scored(
-    development: tuple[Network, list[str], list[str], list[str]],
+    development: tuple[Network, list[str], list[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, texts, translations, references = development
 
@@ -85,7 +85,8 @@ def test_symbols_are_joined_to_words_before_they_are_scored(
 
     expected = multi_bleu([join(line.split()) for line in translations], references)
     assert expected != multi_bleu(translations, references)
-    assert GreedyBLEU(texts, SHORTLISTS, join)(model, Processes()) == pytest.approx(expected, rel=1e-12)
+    monkeypatch.setattr(Shortlist, "join", lambda _, symbols: join(symbols).split())
+    assert GreedyBLEU(texts, SHORTLISTS)(model, Processes()) == pytest.approx(expected, rel=1e-12)
 
 
 def test_processes_score_the_whole_set_together(

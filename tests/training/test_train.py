@@ -467,7 +467,7 @@ def test_a_model_of_other_shortlists_is_not_continued(
     save_trained(tmp_path / "first", tiny_model(dtype=torch.float32))
     assert main(words) == 1
     assert capsys.readouterr().err == (
-        f"nmt train: --shortlists: not those of the model {tmp_path}/first; name its own\n"
+        f"nmt train: --shortlists, --codes: not those of the model {tmp_path}/first; name its own\n"
     )
     (tmp_path / "first" / "model.safetensors").write_bytes(b"")
     assert main(words) == 1
