@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from nmt.evaluation.bins import Bins
-from nmt.settings.checks import Section, build, either, flag, identifier, integer, names, section
+from nmt.settings.checks import Section, build_parts, either, flag, identifier, integer, names
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,4 @@ class Settings:
     @classmethod
     def build(cls, value: Any, where: str) -> Settings:
         """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
-        settings = build(cls, value, where, others=PARTS)
-        parts: dict[str, Any] = {
-            name: build(kind, value[name], f"{where}.{name}")
-            for name, kind in PARTS.items()
-            if section(value, where).get(name) is not None
-        }
-        return replace(settings, **parts)
+        return build_parts(cls, PARTS, value, where)
