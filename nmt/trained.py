@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,11 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     model = load_model(folder / MODEL, device)
     source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
     return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
+
+
+def vocabulary_files(shortlists: Sequence[Path], codes: Sequence[Path]) -> dict[str, Path]:
+    """Name in the folder of a model -> original, of the shortlists and of the codes, if there are any."""
+    return dict(zip((SOURCE, TARGET, *CODES), [*shortlists, *codes], strict=False))
 
 
 def write_trained(folder: Path, model: Network, copies: Mapping[str, Path], summary: Mapping[str, Any]) -> None:

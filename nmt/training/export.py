@@ -16,7 +16,7 @@ from nmt.settings.checks import build
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError
 from nmt.system.options import OutputFolder
-from nmt.trained import CODES, SOURCE, TARGET, write_trained
+from nmt.trained import vocabulary_files, write_trained
 from nmt.training.checkpoint import Checkpoint, check_apart, fingerprint, look_at_checkpoint
 
 
@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     }
     if arguments.bf16:
         model.bfloat16()
-    copies = dict(zip((SOURCE, TARGET, *CODES), [*arguments.shortlists, *arguments.codes], strict=False))
-    write_trained(arguments.output, model, copies, summary)
+    write_trained(arguments.output, model, vocabulary_files(arguments.shortlists, arguments.codes), summary)
 
 
 def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:

@@ -23,7 +23,7 @@ from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder, add_threads_argument
-from nmt.trained import CODES, MODEL, SOURCE, SUMMARY, TARGET, load_trained, write_trained
+from nmt.trained import MODEL, SUMMARY, load_trained, vocabulary_files, write_trained
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import (
     check_apart,
@@ -190,7 +190,7 @@ def write(training: Training, finished: bool, arguments: argparse.Namespace) -> 
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
-    copies = dict(zip((SOURCE, TARGET, *CODES), [*arguments.shortlists, *arguments.codes], strict=False))
-    write_trained(arguments.output, training.model, {METRICS: training.metrics, **copies}, summary)
+    copies = {METRICS: training.metrics} | vocabulary_files(arguments.shortlists, arguments.codes)
+    write_trained(arguments.output, training.model, copies, summary)
     if finished:
         remove_checkpoints(arguments.checkpoints)
