@@ -64,11 +64,6 @@ def own_gpu() -> torch.device:
     return torch.device("cuda", number)
 
 
-def without(part: str) -> bool:
-    """Whether NMT_WITHOUT names this part of computing on a GPU: "graphs", "triton" or both, to find out what fails."""
-    return part in os.environ.get("NMT_WITHOUT", "").split(",")
-
-
 def device_name(device: torch.device) -> str:
     """The device's name in tables: that of the GPU, or the CPU with its number of threads."""
     if device.type == "cuda":

@@ -22,8 +22,8 @@ try:
 except ImportError:
     triton = tl = None
 
-#: Whether NMT_WITHOUT asks for plain PyTorch, to find out what fails (`nmt.system.device.without`).
-SWITCHED_OFF = "triton" in os.environ.get("NMT_WITHOUT", "").split(",")
+#: The parts of computing on a GPU that NMT_WITHOUT switches off, to find out what fails: "graphs", "triton" or both.
+SWITCHED_OFF = os.environ.get("NMT_WITHOUT", "").split(",")
 #: Units that one program of a pointwise kernel computes: one a thread.
 UNITS = 128
 
@@ -35,7 +35,7 @@ def available() -> bool:
 
 def wanted(tensor: Tensor) -> bool:
     """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
-    return tensor.is_cuda and available() and not SWITCHED_OFF
+    return tensor.is_cuda and available() and "triton" not in SWITCHED_OFF
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
