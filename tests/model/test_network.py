@@ -268,6 +268,15 @@ def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeyp
         np.testing.assert_allclose(previous.detach(), gates * embedded[:, i], rtol=1e-12)
 
 
+def test_the_gradients_of_the_annotations_are_summed_in_a_fixed_order() -> None:
+    """Autograd sums them from the last product made to the first; another order would round to other weights."""
+    attention, maps = tiny_model().decoder.attention, torch.ones(2, 12, dtype=torch.float64)
+    annotations = torch.ones(3, 4, 12, dtype=torch.float64, requires_grad=True)
+    kept, first = attention.keep(annotations, torch.ones(3, 4, dtype=torch.bool), maps)
+    made = [tensor.grad_fn._sequence_nr() for tensor in (first, kept.values, kept.keys)]
+    assert made == sorted(made)
+
+
 def test_initialization_is_appendix_b1() -> None:
     sizes = {"hidden": 40, "embedding": 50, "alignment": 60, "contextualization": 70}
     model = Network(tiny_variant(**sizes).architecture, 99, 99)

@@ -43,7 +43,8 @@ class AdditiveAttention(ScoredAttention):
 
     def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
         """The mapped annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
-        return Kept(functional.linear(annotations, maps), self.keys(annotations), mask), first_backward(annotations)
+        first = first_backward(annotations)  # before the products: gradients of annotations are summed in this order
+        return Kept(functional.linear(annotations, maps), self.keys(annotations), mask), first
 
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
