@@ -1,7 +1,8 @@
-"""The second paper's data stages on archives that are laid out and named as on the WMT site, tiny inside."""
+"""The second paper's experiments on archives that are laid out and named as on the WMT site, tiny inside."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.workflow.tree import Tree, jobs
 
 EUROPARL, TITLES = "training/europarl-v8.fi-en", "wiki/fi-en/titles.fi-en"
 AGAIN = b"\nOnce more."  # the last line of every training corpus, on both sides
+VARIANTS = {"Baseline", "AttY", "AttY2D", "C", "CAttY", "CAttY2D"}
 NAMES = {"ende": ["europarl-v7", "commoncrawl", "news-commentary-v10"], "enfi": ["europarl-v8", "wiki-titles"]}
 
 
@@ -19,6 +21,21 @@ def sides(seed: str, style: str, language: str, pairs: int = PAIRS) -> dict[str,
     """The text of a corpus; the built-in language stands for `language`."""
     found = text(seed, style, pairs)
     return {"en": found["en"], language: found["fr"]}
+
+
+TINY = """\
+extends: config/choi2017/wmt15-{pair}.yaml
+experiment: tiny-{pair}
+results: results/tiny-{pair}
+bpe: {{symbols: 300}}
+translate: {{beam: 2, batch: 300, fallback: false}}  # models that learn nothing end nothing
+threads: {{train: 1, translate: 1}}
+defaults:
+  {{embedding: 6, hidden: 6, alignment: 7, maxout: 5, initialization_scale: 0.1, updates: 8, evaluate_every: 4,
+   batch: 8, learning_rate: 0.01, patience: 0}}
+variants: {{C: {{contextualization: 4}}, CAttY: {{contextualization: 4}}, CAttY2D: {{contextualization: 4}}}}
+paper: {{printed: false, table2: {{sentences: 2}}, figure4: {{permutations: 9}}}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +87,25 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
     assert {"tokenize", "clean", "shortlist", "binarize", "index"} <= set(rules)
     assert not {"lmplz", "train_lm", "score_pairs"} & set(rules)
     for step in ("train", "translate"):
-        assert {variant for rule, variant in planned if rule == step} == {"Baseline"}
+        assert {variant for rule, variant in planned if rule == step} == VARIANTS
+    assert {"table1", "table2", "parameters", "figure2", "figure3", "figure4", "significance"} <= set(rules)
+
+
+@pytest.mark.parametrize("pair", ["ende", pytest.param("enfi", marks=pytest.mark.slow)])  # half a hundred jobs a pair
+def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: str) -> None:
+    (tree.folder / "tiny.yaml").write_text(TINY.format(pair=pair))
+    run = tree.snakemake("--cores", "2", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
+    assert run.returncode == 0, run.stdout[-8000:]
+    results = tree.folder / f"results/tiny-{pair}"
+    assert {path.name for path in results.glob("*.png")} >= {f"figure{number}.png" for number in (2, 3, 4)}
+    with (results / "table1.csv").open() as file:
+        scores = list(csv.DictReader(file))
+    assert {row["model"] for row in scores} == {name.replace("CA", "C+A") for name in VARIANTS}
+    assert {row["beam"] for row in scores} == {"1", "2"}
+    figure3 = (results / "figure3.csv").read_text().split("\n")
+    assert figure3[1].startswith("0,")
+    again = tree.snakemake("--dry-run", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
+    assert jobs(again) == []
 
 
 @pytest.mark.parametrize("pair", NAMES)
