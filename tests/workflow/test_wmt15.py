@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +35,15 @@ threads: {{train: 1, translate: 1}}
 defaults:
   {{embedding: 6, hidden: 6, alignment: 7, maxout: 5, initialization_scale: 0.1, updates: 8, evaluate_every: 4,
    batch: 8, learning_rate: 0.01, patience: 0}}
-variants: {{C: {{contextualization: 4}}, CAttY: {{contextualization: 4}}, CAttY2D: {{contextualization: 4}}}}
-paper: {{printed: false, table2: {{sentences: 2}}, figure4: {{permutations: 9}}}}
+variants: {variants}
+evaluate: {{compare: {compared}}}
+paper:
+  printed: false
+  pairs: {compared}
+  table2: {{sentences: 2}}
+  figure2: {{models: {shown}}}
+  figure3: {{model: {fine}}}
+  figure4: {{model: {fine}, permutations: 9}}
 """
 
 
@@ -91,16 +100,27 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
     assert {"table1", "table2", "parameters", "figure2", "figure3", "figure4", "significance"} <= set(rules)
 
 
-@pytest.mark.parametrize("pair", ["ende", pytest.param("enfi", marks=pytest.mark.slow)])  # half a hundred jobs a pair
-def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: str) -> None:
-    (tree.folder / "tiny.yaml").write_text(TINY.format(pair=pair))
+@pytest.mark.parametrize(
+    ("pair", "compared"),
+    [
+        ("ende", [["CAttY2D", "AttY"]]),
+        pytest.param("enfi", [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]], marks=pytest.mark.slow),  # a hundred jobs
+    ],
+)
+def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: str, compared: list[list[str]]) -> None:
+    trained = VARIANTS if pair == "enfi" else {*compared[0]}
+    settings: dict[str, Any] = dict.fromkeys(VARIANTS - trained)
+    settings |= {name: {"contextualization": 4} for name in trained if name.startswith("C")}
+    chosen = {"variants": settings, "compared": compared, "shown": sorted(trained), "fine": compared[0][0]}
+    text = {key: json.dumps(value) for key, value in chosen.items()}
+    (tree.folder / "tiny.yaml").write_text(TINY.format(pair=pair, **text))
     run = tree.snakemake("--cores", "2", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
     assert run.returncode == 0, run.stdout[-8000:]
     results = tree.folder / f"results/tiny-{pair}"
     assert {path.name for path in results.glob("*.png")} >= {f"figure{number}.png" for number in (2, 3, 4)}
     with (results / "table1.csv").open() as file:
         scores = list(csv.DictReader(file))
-    assert {row["model"] for row in scores} == {name.replace("CA", "C+A") for name in VARIANTS}
+    assert {row["model"] for row in scores} == {name.replace("CA", "C+A") for name in trained}
     assert {row["beam"] for row in scores} == {"1", "2"}
     figure3 = (results / "figure3.csv").read_text().split("\n")
     assert figure3[1].startswith("0,")
