@@ -6,11 +6,15 @@ import csv
 from pathlib import Path
 
 import pytest
+import torch
 
 from nmt.__main__ import main
+from nmt.model.network import Network
+from nmt.settings.extends import read_experiment
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
 
-PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
+ROOT = Path(__file__).parents[3]
+PRINTED = str(ROOT / "nmt/papers/choi2017/printed.tsv")
 M, N, ALIGNMENT, MAXOUT = 5, 6, 7, 3  # those of tests.model.models
 
 
@@ -68,3 +72,20 @@ def test_without_the_papers_numbers(tmp_path: Path, pair: str, printed: list[str
 def test_a_baseline_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*parameters(tmp_path), PRINTED, "--compare", "AttY2D", "C"]) == 1
     assert "--compare: C is not among --labels; name one of them" in capsys.readouterr().err
+
+
+def test_the_papers_models_have_the_sizes_that_the_table_of_fidelity_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    experiment = read_experiment(["config/choi2017/wmt15-ende.yaml"])
+    assert experiment.bpe is not None
+    sizes = {}
+    for name, variant in experiment.variants.items():
+        with torch.device("meta"):
+            model = Network(variant.architecture, experiment.bpe.symbols, experiment.bpe.symbols)
+        sizes[name] = sum(parameter.numel() for parameter in model.parameters())
+    shown = [f"{sizes[name] / 1e6:.2f}" for name in ("Baseline", "AttY", "AttY2D", "C", "CAttY", "CAttY2D")]
+    shown += [f"+{100 * (sizes[f'{name}2D'] / sizes[name] - 1):.2f} %" for name in ("AttY", "CAttY")]
+    (row,) = [
+        line for line in (ROOT / "docs/fidelity.md").read_text().split("\n") if line.startswith("| ours: one LSTM")
+    ]
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == shown
