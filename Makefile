@@ -15,8 +15,10 @@ OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mi
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: demo demo-choi open test lint bench bench-data bench-peers
+.PHONY: env demo demo-choi open test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
+
+env: .venv/made
 
 demo results/demo/report.html: CONFIG := config/demo.yaml
 demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yaml

@@ -24,7 +24,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "status": "show how far each model is and when it will be finished",
             "tensorboard": "export the training metrics for TensorBoard",
         },
-        "nmt.training": {"export": "make a model of the latest checkpoint of a training under way"},
+        "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},
     },
     "Workflow: corpora": {
         "nmt.toy": {"mirror": "generate the demonstration's corpora in the built-in language"},

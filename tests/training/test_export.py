@@ -122,3 +122,26 @@ def test_mistakes_are_one_line(
     assert main(export(toy, tmp_path, "--output", str(tmp_path / "checkpoints" / "model"))) == 1
     assert "is in the folder of --checkpoints; name another folder" in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
+
+
+def test_a_copy_of_a_model(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(toy, tmp_path, updates=5)) == 0
+    model, copy = tmp_path / "model", tmp_path / "copy"
+    assert main(["export", "--model", str(model), "--output", str(copy), "--bf16"]) == 0
+    exact, rounded = load_trained(model), load_trained(copy)
+    assert (rounded.source, rounded.target, rounded.languages) == (exact.source, exact.target, exact.languages)
+    for one, other in zip(exact.model.parameters(), rounded.model.parameters(), strict=True):
+        assert torch.equal(one.bfloat16().float(), other)
+    summaries = [json.loads((folder / "summary.json").read_text()) for folder in (model, copy)]
+    assert summaries[0].pop("digests") != summaries[1].pop("digests")
+    assert summaries[0] == summaries[1]
+    before = {path: path.read_bytes() for path in model.iterdir()}
+    for words, message in (
+        (["--output", str(model)], "is the folder of --model; name another folder"),
+        (["--output", str(copy), "--languages", "en", "fr"], "--model has its own; leave them out"),
+    ):
+        assert main(["export", "--model", str(model), *words]) == 1
+        assert message in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in model.iterdir()} == before
+    assert main(["export", "--checkpoints", str(tmp_path / "checkpoints"), "--output", str(copy)]) == 1
+    assert "both are needed with --checkpoints; name those of the training" in capsys.readouterr().err
