@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from nmt.corpora.own import check_present
 from nmt.settings.elsewhere import CONFIGS, experiments
 from nmt.settings.experiment import load
@@ -23,8 +25,9 @@ from nmt.system.files import UserError, write_lines
 SIZES = {"demo": "config/demo.yaml", "open": "config/open.yaml", "paper": PAPER}
 LIKE = "RNNsearch-50"  # the model of these experiments whose size is taken
 MODEL = "RNNsearch"
+TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
 ASK = "name both languages, such as --languages en de"
-TEXT = """\
+EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
 #   snakemake --cores all --configfile {file}
 # What is left out has the value given in config/manual.yaml, which explains every setting.
@@ -62,11 +65,7 @@ variants:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="of the experiment, its file and its folders")
-    for name, what in (
-        ("train", "training text"),
-        ("dev", "text on which a training is scored"),
-        ("test", "test text"),
-    ):
+    for name, what in TEXTS.items():
         parser.add_argument(
             f"--{name}", required=True, nargs="+", metavar="FILE", help=f"{what}: source, target, source, target ..."
         )
@@ -88,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    files = {name: getattr(arguments, name) for name in ("train", "dev", "test")}
+    files = {name: getattr(arguments, name) for name in TEXTS}
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
@@ -96,8 +95,6 @@ def run(arguments: argparse.Namespace) -> None:
     check_present([*sides[0], *sides[1]], [], "")
     languages = Languages(*(arguments.languages or map(language_of, sides)))
     text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
-    import yaml
-
     load(yaml.safe_load(text))
     write_lines(path, text.split("\n")[:-1])
     print(f"{path}: written; run it by\n  snakemake --cores all --configfile {path}")
@@ -120,7 +117,7 @@ def experiment_text(name: str, languages: Languages, files: dict[str, list[str]]
     """The experiment in YAML."""
     like = read_experiment([SIZES[size]])
     model = like.variants[LIKE]
-    return TEXT.format(
+    return EXPERIMENT.format(
         name=flow(name),
         languages=flow(asdict(languages)),
         file=CONFIGS / f"{name}.yaml",
@@ -141,8 +138,6 @@ def experiment_text(name: str, languages: Languages, files: dict[str, list[str]]
 
 def flow(value: Any) -> str:
     """A value in YAML, on one line."""
-    import yaml
-
     return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf")).split("\n")[0]
 
 

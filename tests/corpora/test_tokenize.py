@@ -63,6 +63,17 @@ def test_equals_sacremoses(language: str) -> None:
         assert FAST[language].line(line) == expected(language, line), repr(line)
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "words"),
+    [
+        ("fi", "Talo on suuri, esim. valkoinen.", "Talo on suuri , esim. valkoinen ."),
+        ("ar", "البيت كبير، والباب «صغير»؟", "البيت كبير ، والباب « صغير » ؟"),
+    ],
+)
+def test_finnish_and_arabic(language: str, line: str, words: str) -> None:
+    assert Tokenizer(language).line(line) == " ".join(MosesTokenizer(language).tokenize(line)) == words
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_equals_sacremoses_on_each_word_pair(language: str) -> None:
     rng = random.Random(1)

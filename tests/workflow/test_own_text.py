@@ -77,7 +77,7 @@ def test_tokenized_arabic_and_chinese(tree: Tree) -> None:
     (tree.folder / "words.yaml").write_text("shortlist: {size: 12}\n")
     shown = [f"results/east/{name}" for name in ("table1.csv", "coverage.csv", "figure3.pdf")]
     configs = ["config/east.yaml", "small.yaml", "words.yaml"]
-    run = tree.snakemake("--cores", "2", *shown, configs=configs)
+    run = tree.snakemake("--cores", "2", "--configfile", *configs, "--", *shown, configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
     assert "of the words in ar are unknown to the models" in run.stdout
     assert (tree.folder / "data/east/tokenized/test.zh").read_text() == (tree.folder / "test.zh").read_text()
