@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from nmt.corpora.own import check_present
+from nmt.corpora.own import check_files
 from nmt.settings.elsewhere import CONFIGS, experiments
 from nmt.settings.experiment import load
 from nmt.settings.extends import PAPER, read_experiment
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
         raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
-    check_present([*sides[0], *sides[1]], [], "")
+    check_files([*sides[0], *sides[1]])
     languages = Languages(*(arguments.languages or map(language_of, sides)))
     text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
     load(yaml.safe_load(text))

@@ -8,11 +8,10 @@ library only, because the workflow looks for them whenever it is parsed.
 from __future__ import annotations
 
 import os
-import urllib.request
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
@@ -39,7 +38,7 @@ def local_path(address: str) -> Path | None:
         return Path(os.path.expanduser(address))
     parts = urlsplit(address)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
-        return Path(urllib.request.url2pathname(parts.path))
+        return Path(unquote(parts.path))
     if parts.scheme in ("http", "https") and parts.netloc:
         return None
     raise UserError(f"{address}: not an http, https or file URL; correct it, or `mirror` in the config")
@@ -68,14 +67,9 @@ def _own_file(archive: Archive, mirror: str) -> Path | None:
     return folder / path if folder and path else None
 
 
-def check_present(own: Iterable[str], fetched: Iterable[str], mirror: str) -> None:
-    """UserError where one of the user's `own` files is missing, or the folder `mirror` while one of `fetched` is.
-
-    The error names the nearest file beside the missing one.
-    """
-    if mirror and not all(os.path.exists(path) for path in fetched):
-        mirror_folder(mirror)
-    for path in map(Path, own):
+def check_files(paths: Iterable[str]) -> None:
+    """UserError, which names the nearest file beside it, where one of the user's own files is missing."""
+    for path in map(Path, paths):
         if not path.is_file():
             beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
             near = get_close_matches(path.name, beside, 1)
@@ -83,3 +77,9 @@ def check_present(own: Iterable[str], fetched: Iterable[str], mirror: str) -> No
                 f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name (the paths of "
                 "a registry are below `mirror`)"
             )
+
+
+def check_mirror(mirror: str, fetched: Iterable[str]) -> None:
+    """UserError where one of the `fetched` archives is still missing, and so is the folder that `mirror` names."""
+    if mirror and not all(os.path.exists(path) for path in fetched):
+        mirror_folder(mirror)

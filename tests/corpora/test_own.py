@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpora.own import check_present, mirror_folder, own_files
+from nmt.corpora.own import check_files, check_mirror, mirror_folder, own_files
 from nmt.corpora.registry import Archive
 from nmt.system.files import UserError
 
@@ -48,20 +48,20 @@ def test_of_what_more_is_known_is_a_published_archive(known: dict[str, object]) 
 
 def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "laws.en").touch()
-    check_present(["laws.en"], [], "")
+    check_files(["laws.en"])
     with pytest.raises(UserError, match=r"^lwas\.en: no such file; the nearest is laws\.en; correct its name"):
-        check_present(["laws.en", "lwas.en"], [], "")
+        check_files(["laws.en", "lwas.en"])
     with pytest.raises(UserError, match=r"^no/x\.en: no such file; correct its name"):
-        check_present(["no/x.en"], [], "")
+        check_files(["no/x.en"])
 
 
 def test_a_mirror_is_needed_as_long_as_an_archive_is_missing(tmp_path: Path) -> None:
     (tmp_path / "home/m").mkdir(parents=True)
     (tmp_path / "here").touch()
     for mirror in ("", "https://host", "~/m", (tmp_path / "home/m").as_uri()):
-        check_present([], ["missing"], mirror)
+        check_mirror(mirror, ["missing"])
     assert mirror_folder("~/m") == tmp_path / "home/m"
-    check_present([], ["here"], "no/such")
+    check_mirror("no/such", ["here"])
     for mirror in ("no/such", "~/no", "~nobody-here/x"):
         with pytest.raises(UserError, match=f"mirror: {mirror}: no such folder; set `mirror` in the config"):
-            check_present([], ["here", "missing"], mirror)
+            check_mirror(mirror, ["here", "missing"])

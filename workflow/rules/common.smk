@@ -11,7 +11,7 @@ os.environ.pop("PYTHONSAFEPATH", None)  # with which no job would find the packa
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
-from nmt.corpora.own import check_present, own_files, read_corpora
+from nmt.corpora.own import check_files, check_mirror, own_files, read_corpora
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.model.attention import MODULES as ATTENTIONS
 from nmt.model.units import MODULES as UNITS
@@ -78,7 +78,8 @@ with one_line_mistakes():
     OWN = {} if GENERATED else own_files(FILES, MIRROR)
     ARCHIVES = {archive.path: archive for archive in FILES if archive.address not in OWN}
     if workflow.is_main_process and not GENERATED:
-        check_present(OWN.values(), [f"{DATA}/archives/{path}" for path in ARCHIVES], MIRROR)
+        check_files(OWN.values())
+        check_mirror(MIRROR, [f"{DATA}/archives/{path}" for path in ARCHIVES])
 # The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
 BPE = EXPERIMENT.bpe
 CODES = [f"<data>/bpe/{'joint' if BPE.joint else language}.codes" for language in LANGUAGES] if BPE else []
