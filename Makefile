@@ -1,4 +1,5 @@
-# make demo: the whole experiment at a size for a laptop.  make test, make lint: the checks.
+# make demo: the whole experiment at a size for a laptop; make demo-choi: that of the second paper.
+# make test, make lint: the checks.
 # make open MIRROR=FOLDER: results/open, from the open corpora in that folder.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
 # The first of them creates the environment in .venv, with the command nmt.
@@ -7,29 +8,33 @@ PYTHON ?= python3
 CORES ?= $(shell nproc)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
-DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
+DEMO = snakemake --configfile $(CONFIG) --cores $(CORES)
+REPORTS := results/demo/report.html results/demo-choi/report.html
 
 OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mirror=$(MIRROR) --configfile
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: demo open test lint bench bench-data bench-peers
+.PHONY: demo demo-choi open test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
-# Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
-demo: .venv/made
-	@$(DEMO) --resources gpu=$(CORES) network=1
-	@$(MAKE) --no-print-directory results/demo/report.html
-	@echo
-	@cat results/demo/table1.md
-	@echo
-	@echo "Tables:  results/demo/table1.md table2.md table3.md selection.csv coverage.csv"
-	@echo "Figures: results/demo/figure1.pdf figure2.pdf figure3.pdf, and as .svg and .png"
-	@echo "Report:  results/demo/report.html"
-	@echo "Page:    results/demo/index.html, with every sentence and its alignments"
+demo results/demo/report.html: CONFIG := config/demo.yaml
+demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yaml
 
-results/demo/report.html: $(DEMO_RESULTS)
+# Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
+demo demo-choi: .venv/made
+	@$(DEMO) --resources gpu=$(CORES) network=1
+	@$(MAKE) --no-print-directory results/$@/report.html
+	@echo
+	@cat results/$@/table1.md
+	@echo
+	@cd results/$@ && echo "Tables: " *.md *.csv
+	@cd results/$@ && echo "Figures:" *.pdf "and as .svg and .png"
+	@echo "Report:  results/$@/report.html"
+	@echo "Page:    results/$@/index.html, with every sentence and its alignments"
+
+.SECONDEXPANSION:
+$(REPORTS): results/%/report.html: $$(wildcard results/$$*/*.csv results/$$*/*.png)
 	@$(DEMO) --report $@
 
 # The run on real text, and what its data selection is worth; two hours on two cores.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,17 @@ import torch
 from nmt.settings.variant import Architecture
 
 PAPER = Architecture(output_rank=None)  # the RNNsearch of Appendix A
+ATT_Y = Architecture(  # that of Choi et al. (2017)
+    alignment=2000,
+    maxout=1000,
+    output_rank=None,
+    decoder_order="printed",
+    embedding_bias=False,
+    unit="lstm",
+    score_previous=True,
+    initial_state="mean",
+)
+MODELS = {"RNNsearch": PAPER, "AttY": ATT_Y, "AttY2D": replace(ATT_Y, attention="fine_grained")}
 HEAP_KEPT = ", heap kept"  # ends the name of a contender that keeps freed memory, as ours does (`keep_memory`)
 
 
@@ -69,15 +81,20 @@ def layer_sizes(architecture: Architecture) -> tuple[int, int, int, int]:
 def products_of_update(
     symbols: int, batch: int, source: float, target: float, architecture: Architecture = PAPER
 ) -> float:
-    """FLOP of the matrix products of one update of an RNNsearch without `output_rank`.
+    """FLOP of the matrix products of one update of a model with attention, without `output_rank`.
 
     `source` and `target` are the mean lengths of the sentences in words, EOS counted. The backward pass takes two
     products for each one of the forward pass: for the gradients of the inputs and of the weights. The products of
     attention with single vectors count, too.
     """
     m, n, alignment, maxout = layer_sizes(architecture)
-    gated = 3 * n * (m + n)
-    read = 2 * gated + 2 * n * (3 * n + alignment + 2 * maxout)
-    attend = source * (alignment + 3 * n + 2 * maxout)
-    write = gated + n * alignment + 2 * maxout * (n + m) + maxout * symbols
+    gates = {"gated": 3, "lstm": 4}[architecture.unit] * n
+    unit, context = gates * (m + n), gates + 2 * maxout
+    write = unit + n * alignment + 2 * maxout * (n + m) + maxout * symbols
+    write += m * alignment if architecture.score_previous else 0
+    if architecture.attention == "fine_grained":
+        read, attend = 2 * unit + 2 * n * alignment, source * 2 * n * (alignment + 1)
+        write += 2 * n * context
+    else:
+        read, attend = 2 * unit + 2 * n * (alignment + context), source * (alignment + context)
     return 3 * 2 * batch * (source * read + target * (attend + write))

@@ -1,4 +1,4 @@
-"""Measure an update of the paper's RNNsearch, beside a plain version of the same equations.
+"""Measure an update of the paper's RNNsearch, beside a plain version of the same equations, and of AttY and AttY2D.
 
 Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
 of the time that the matrix products alone would take at the machine's rate, and peak memory. machine.csv has that rate.
@@ -7,7 +7,7 @@ of the time that the matrix products alone would take at the machine's rate, and
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import cycle, pairwise
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, PAPER, name, product_rate, products_of_update
+from bench.machine import HEAP_KEPT, MODELS, name, product_rate, products_of_update
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
@@ -30,12 +30,22 @@ from nmt.training.update import make_update
 SYMBOLS = 30_001
 BATCH = 80
 LENGTHS = ((20, 20), (50, 50))
-IMPLEMENTATIONS = (
-    ("eager", "float32"),
-    (f"eager{HEAP_KEPT}", "float32"),
-    ("torch.compile", "float32"),
-    ("ours", "float32"),
-    ("ours", "bf16"),
+PLAIN = "RNNsearch"  # the model that there is a plain version of
+# Model, implementation and precision of those that take turns; all at once would not fit in memory.
+GROUPS = (
+    (
+        (PLAIN, "eager", "float32"),
+        (PLAIN, f"eager{HEAP_KEPT}", "float32"),
+        (PLAIN, "torch.compile", "float32"),
+        (PLAIN, "ours", "float32"),
+        (PLAIN, "ours", "bf16"),
+    ),
+    (
+        ("AttY", "ours", "float32"),
+        ("AttY2D", "ours", "float32"),
+        ("AttY", "ours", "bf16"),
+        ("AttY2D", "ours", "bf16"),
+    ),
 )
 UPDATES_A_TURN = 20  # on a GPU
 WARM_UP = 2
@@ -62,7 +72,12 @@ def batches_for(lengths: tuple[int, int] | None, data: str | None) -> list[Batch
 
 
 def prepare(
-    implementation: str, precision: str, device_name: str, lengths: tuple[int, int] | None, data: str | None
+    implementation: str,
+    precision: str,
+    device_name: str,
+    lengths: tuple[int, int] | None,
+    data: str | None,
+    model: str = PLAIN,
 ) -> Callable[[], Figures]:
     """A function that measures this implementation once: seconds an update, and of its parts on a CPU."""
     device = torch.device(device_name)
@@ -71,9 +86,9 @@ def prepare(
     batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
     if implementation == "ours":
         optimization = Optimization(updates=1, precision=precision)
-        model = Network(PAPER, SYMBOLS, SYMBOLS)
-        initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
-        update = make_update(model.to(device), optimization, device, Processes())
+        network = Network(MODELS[model], SYMBOLS, SYMBOLS)
+        initialize(network, 1, optimization.initialization_scale, optimization.attention_scale)
+        update = make_update(network.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
     else:
         plain = Eager(SYMBOLS).to(device)
@@ -124,30 +139,39 @@ def prepare(
     return by_events if device.type == "cuda" else in_parts
 
 
-def measure(device: torch.device, lengths: tuple[int, int] | None, data: str | None, rounds: int) -> pd.DataFrame:
-    """The rows for one pair of lengths, or for the text in `data` where `lengths` is None."""
+def measure(
+    device: torch.device,
+    group: Sequence[tuple[str, str, str]],
+    lengths: tuple[int, int] | None,
+    data: str | None,
+    rounds: int,
+) -> pd.DataFrame:
+    """The rows of a group for one pair of lengths, or for the text in `data` where `lengths` is None."""
+    contenders = [one for one in group if device.type == "cpu" or not one[1].endswith(HEAP_KEPT)]
     jobs = [
-        {"implementation": one, "precision": precision, "device_name": device.type, "lengths": lengths, "data": data}
-        for one, precision in IMPLEMENTATIONS
-        if device.type == "cpu" or not one.endswith(HEAP_KEPT)
+        {"model": model, "implementation": one, "precision": precision}
+        | {"device_name": device.type, "lengths": lengths, "data": data}
+        for model, one, precision in contenders
     ]
     results = medians("bench.train", jobs, rounds, WARM_UP)
     batches = batches_for(lengths, data)
     masks = [(batch.source_mask, batch.target_mask) for batch in batches]
     source, target = (sum(int(pair[side].sum()) for pair in masks) / len(masks) for side in range(2))
-    products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH)
+    plain = results[0]["seconds"]
     rows = []
-    for job, figures in zip(jobs, results, strict=True):
+    for (model, one, precision), figures in zip(contenders, results, strict=True):
+        products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH, MODELS[model])
         rows.append(
             {
                 "device": name(device),
-                "precision": job["precision"],
-                "implementation": job["implementation"],
+                "model": model,
+                "precision": precision,
+                "implementation": one,
                 "source_words": round(source / BATCH, 1),
                 "target_words": round(target / BATCH, 1),
                 **{part: figures.get(part) for part in ("seconds", "forward", "backward", "optimizer")},
                 "target_words_per_second": target / figures["seconds"],
-                "ratio_to_eager": results[0]["seconds"] / figures["seconds"],
+                "ratio_to_eager": plain / figures["seconds"] if model == PLAIN else None,
                 "floor_fraction": products / figures["seconds"],  # FLOP/s; `main` divides them by the machine's rate
                 "peak_mb": figures["peak_mb"],
             }
@@ -162,7 +186,7 @@ def main() -> None:
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
     lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]
-    tables = [measure(device, pair, arguments.data, arguments.rounds) for pair in lengths]
+    tables = [measure(device, group, pair, arguments.data, arguments.rounds) for pair in lengths for group in GROUPS]
     table = pd.concat(tables)
     types = {"float32": torch.float32, "bf16": torch.bfloat16}
     rates = {precision: product_rate(device, dtype) for precision, dtype in types.items()}

@@ -73,21 +73,38 @@ class Decoder(nn.Module):
 
     def hidden_fast(self, memory: Memory, target: Tensor) -> Tensor:
         """The same in the fast loop."""
-        words = target.T
-        none = memory.initial.new_zeros(1, words.shape[1], self.embedding.E.shape[1])
-
-        def after_previous(project: Callable[[Tensor], Tensor]) -> Tensor:
-            """`project` of every E y_{i-1}: (Ty, B, p)."""
-            return torch.cat([project(none), self.embedding.projected(words[:-1], project, memory.gate)])
-
-        previous = after_previous(self.readout.project)
-        if self.generates_first:
-            projected = self.embedding.projected(words, self.unit.project, memory.gate)
-        else:
-            projected = after_previous(self.unit.project)
-        states, context = self.attention.run(memory, self.unit.recurrence(), projected, after_previous)
+        previous = self._after_previous(memory, target, self.readout.project)
+        states, context = self._run(memory, target)
         seen = self.unit.output(states[:-1] if self.generates_first else states[1:])
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
+
+    def attending(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
+        """What `attention.attend` is asked with for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
+
+        They have B * Ty rows, those of a sentence side by side.
+        """
+        states, _ = self._run(memory, target)
+        previous = self._after_previous(memory, target, lambda embedded: embedded)
+        state, embedded = (part.transpose(0, 1).flatten(0, 1) for part in (self.unit.output(states[:-1]), previous))
+        return state, embedded
+
+    def _run(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
+        """The states (Ty + 1, B, state) and C_o c_i (Ty or 1, B, 2l) of the fast loop."""
+
+        def after_previous(project: Callable[[Tensor], Tensor]) -> Tensor:
+            return self._after_previous(memory, target, project)
+
+        if self.generates_first:
+            projected = self.embedding.projected(target.T, self.unit.project, memory.gate)
+        else:
+            projected = after_previous(self.unit.project)
+        return self.attention.run(memory, self.unit.recurrence(), projected, after_previous)
+
+    def _after_previous(self, memory: Memory, target: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
+        """`project` of every E y_{i-1}: (Ty, B, p)."""
+        words = target.T[:-1]
+        none = memory.initial.new_zeros(1, words.shape[1], self.embedding.E.shape[1])
+        return torch.cat([project(none), self.embedding.projected(words, project, memory.gate)])
 
     def _embedded(self, state: Tensor, words: Tensor | None, gate: Tensor | None) -> Tensor:
         """E y_{i-1} (N, m), 0 before the first word."""

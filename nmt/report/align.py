@@ -53,15 +53,12 @@ def alignments(
         for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
             memory = model.encode(*pad([sources[pair] for pair in chosen], device))
             words, _ = pad([targets[pair] for pair in chosen], device)
-            state, previous = model.initial_state(memory), None
-            weights = []
-            for column in words.T:
-                prediction = model.predict(memory, state, previous)
-                assert prediction.alignment is not None
-                weights.append(prediction.alignment)
-                state, previous = model.advance(prediction.carry, column), column
-            for pair, matrix in zip(chosen, torch.stack(weights, dim=1).cpu().numpy(), strict=True):
-                found[pair] = matrix[: len(targets[pair]) + 1, : len(sources[pair]) + 1]
+            asked = model.decoder.attending(memory, words)
+            for row, pair in enumerate(chosen):
+                of_pair = [part.view(*words.shape, -1)[row] for part in asked]
+                weights, _ = model.decoder.attention.attend(memory.select(torch.tensor([row])), *of_pair)
+                assert weights is not None
+                found[pair] = weights[: len(targets[pair]) + 1, : len(sources[pair]) + 1].cpu().numpy()
     return [found[pair] for pair in range(len(sources))]
 
 

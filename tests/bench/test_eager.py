@@ -10,7 +10,7 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.eager import Eager
-from bench.machine import PAPER, layer_sizes, products_of_update
+from bench.machine import MODELS, PAPER, layer_sizes, products_of_update
 from bench.train import BATCH, SYMBOLS, made_up
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture
@@ -89,4 +89,15 @@ def test_the_products_are_counted_right(architecture: Architecture) -> None:
     with FlopCounterMode(display=False) as counter:
         eager(*batch).backward()
     counted = products_of_update(SYMBOLS, BATCH, 20, 20, architecture)
+    assert counter.get_total_flops() == pytest.approx(counted, rel=0.02)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_products_of_every_model_are_counted_right(name: str) -> None:
+    """Within 2 %: s_0 is left out."""
+    architecture = replace(MODELS[name], embedding=31, hidden=50, alignment=100, maxout=50)
+    model = Network(architecture, 1500, 1500, "readable")
+    with FlopCounterMode(display=False) as counter:
+        model.summed_nll(*made_up(20, 20, 1500, 3)).backward()
+    counted = products_of_update(1500, 3, 20, 20, architecture)
     assert counter.get_total_flops() == pytest.approx(counted, rel=0.02)

@@ -1,8 +1,11 @@
-"""The second paper's data stages on archives that are laid out and named as on the WMT site, tiny inside."""
+"""The second paper's experiments on archives that are laid out and named as on the WMT site, tiny inside."""
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from tests.workflow.tree import Tree, jobs
 
 EUROPARL, TITLES = "training/europarl-v8.fi-en", "wiki/fi-en/titles.fi-en"
 AGAIN = b"\nOnce more."  # the last line of every training corpus, on both sides
+VARIANTS = {"Baseline", "AttY", "AttY2D", "C", "CAttY", "CAttY2D"}
 NAMES = {"ende": ["europarl-v7", "commoncrawl", "news-commentary-v10"], "enfi": ["europarl-v8", "wiki-titles"]}
 
 
@@ -19,6 +23,28 @@ def sides(seed: str, style: str, language: str, pairs: int = PAIRS) -> dict[str,
     """The text of a corpus; the built-in language stands for `language`."""
     found = text(seed, style, pairs)
     return {"en": found["en"], language: found["fr"]}
+
+
+TINY = """\
+extends: config/choi2017/wmt15-{pair}.yaml
+experiment: tiny-{pair}
+results: results/tiny-{pair}
+bpe: {{symbols: 300}}
+translate: {{beam: 2, batch: 300, fallback: false}}  # models that learn nothing end nothing
+threads: {{train: 1, translate: 1}}
+defaults:
+  {{embedding: 6, hidden: 6, alignment: 7, maxout: 5, initialization_scale: 0.1, updates: 8, evaluate_every: 4,
+   batch: 8, learning_rate: 0.01, patience: 0}}
+variants: {variants}
+evaluate: {{compare: {compared}}}
+paper:
+  printed: false
+  pairs: {compared}
+  table2: {{sentences: 2}}
+  figure2: {{models: {shown}}}
+  figure3: {{model: {fine}}}
+  figure4: {{model: {fine}, permutations: 9}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +96,36 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
     assert {"tokenize", "clean", "shortlist", "binarize", "index"} <= set(rules)
     assert not {"lmplz", "train_lm", "score_pairs"} & set(rules)
     for step in ("train", "translate"):
-        assert {variant for rule, variant in planned if rule == step} == {"Baseline"}
+        assert {variant for rule, variant in planned if rule == step} == VARIANTS
+    assert {"table1", "table2", "parameters", "figure2", "figure3", "figure4", "significance"} <= set(rules)
+
+
+@pytest.mark.parametrize(
+    ("pair", "compared"),
+    [
+        ("ende", [["CAttY2D", "AttY"]]),
+        pytest.param("enfi", [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]], marks=pytest.mark.slow),  # a hundred jobs
+    ],
+)
+def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: str, compared: list[list[str]]) -> None:
+    trained = VARIANTS if pair == "enfi" else {*compared[0]}
+    settings: dict[str, Any] = dict.fromkeys(VARIANTS - trained)
+    settings |= {name: {"contextualization": 4} for name in trained if name.startswith("C")}
+    chosen = {"variants": settings, "compared": compared, "shown": sorted(trained), "fine": compared[0][0]}
+    text = {key: json.dumps(value) for key, value in chosen.items()}
+    (tree.folder / "tiny.yaml").write_text(TINY.format(pair=pair, **text))
+    run = tree.snakemake("--cores", "2", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
+    assert run.returncode == 0, run.stdout[-8000:]
+    results = tree.folder / f"results/tiny-{pair}"
+    assert {path.name for path in results.glob("*.png")} >= {f"figure{number}.png" for number in (2, 3, 4)}
+    with (results / "table1.csv").open() as file:
+        scores = list(csv.DictReader(file))
+    assert {row["model"] for row in scores} == {name.replace("CA", "C+A") for name in trained}
+    assert {row["beam"] for row in scores} == {"1", "2"}
+    figure3 = (results / "figure3.csv").read_text().split("\n")
+    assert figure3[1].startswith("0,")
+    again = tree.snakemake("--dry-run", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
+    assert jobs(again) == []
 
 
 @pytest.mark.parametrize("pair", NAMES)

@@ -8,11 +8,18 @@ with V, a third of all work of the attention, which would have to be made again 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
-from nmt.model.fast.steps import fine_grained as steps
+from nmt.model.fast import kernels
+from nmt.model.fast.kernels import fine_grained as fine_grained_kernels
+from nmt.model.fast.steps import fine_grained as fine_grained_steps
+
+
+def _functions(tensor: Tensor) -> ModuleType:
+    return fine_grained_kernels if kernels.wanted(tensor) else fine_grained_steps
 
 
 class FastFineGrained:
@@ -43,7 +50,7 @@ class FastFineGrained:
         """c_i and alpha_i into the records; returns the inputs plus C c_i."""
         annotations, keys, mask, V, C = tensors
         context, weights = records
-        steps.attend(query, keys, mask, V, annotations, weights.view_as(annotations), context)
+        _functions(inputs).attend(query, keys, mask, V, annotations, weights.view_as(annotations), context)
         return inputs + context.to(C.dtype) @ C.T
 
     def accumulators(self, state: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -66,7 +73,7 @@ class FastFineGrained:
         annotations, keys, _, V, C = tensors
         context, weights = records
         grad_annotations, grad_keys, grad_V = accumulators
-        steps.attend_backward(
+        _functions(context).attend_backward(
             grad_record + grad_inputs @ C,
             context,
             weights.view_as(annotations),

@@ -5,8 +5,10 @@ Standard library only: the workflow imports it at every start.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nmt.papers.choi2017.settings import Settings
-from nmt.report.artefacts import Artefact, significance
+from nmt.report.artefacts import FIGURE, Artefact, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
@@ -20,16 +22,37 @@ STEPS = {
     "translation_times": "time the translation of a text by several models, in turns",
     "table2": "how long the models translate",
     "parameters": "how many parameters each model has, part by part",
+    "model_alignments": "the alignments of one sentence by several models, for Figure 2",
+    "figure2": "draw the alignments of one sentence by several models",
+    "mean_weights": "how much single dimensions attend to each source symbol, for Figure 3",
+    "figure3": "draw how much single dimensions attend to each source symbol",
+    "specialized_dimensions": "find the dimensions that attend to one class of words",
+    "dimension_weights": "the weights of the specialized dimensions in one sentence, for Figure 4",
+    "figure4": "draw the weights of the specialized dimensions in one sentence",
     "join": "join the tables of several language pairs",
 }
 FOLDER = "nmt/papers/choi2017"
 
 
 def check(settings: Settings, experiment: Experiment) -> None:
-    """UserError where a pair names a variant that is not there, or a model twice, or where Table 2 has no pair."""
-    for name in timed(settings):
+    """UserError where a pair or a figure names a variant that is not there or that it cannot show.
+
+    So it is where a pair names a model twice, or where Table 2 has no pair.
+    """
+    figure2, figure3, figure4 = settings.figure2, settings.figure3, settings.figure4
+    drawn = [("figure2.models", name) for name in figure2.models] if figure2 else []
+    drawn += [("figure4.aligner", figure4.aligner)] if figure4 else []
+    fine = [("figure3.model", figure3.model)] if figure3 else []
+    fine += [("figure4.model", figure4.model)] if figure4 else []
+    for key, name in [*(("pairs", name) for name in timed(settings)), *drawn, *fine]:
         if name not in experiment.variants:
-            raise unknown(name, experiment.variants, "config: paper.pairs", "variant")
+            raise unknown(name, experiment.variants, f"config: paper.{key}", "variant")
+    for key, name in drawn:
+        if experiment.variants[name].architecture.attention == "fixed":
+            raise UserError(f"config: paper.{key}: {name} has no alignments; name a variant with attention")
+    for key, name in fine:
+        if experiment.variants[name].architecture.attention != "fine_grained":
+            raise UserError(f"config: paper.{key}: the attention of {name} is not fine_grained; name one where it is")
     models = [model for model, _ in settings.pairs]
     for model in models:
         if models.count(model) > 1:
@@ -55,15 +78,24 @@ def language_pair(experiment: Experiment) -> str:
 
 
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
-    """The paper's tables, in the page's order; the significance of Table 1's differences follows it."""
+    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows it."""
     printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
 
     def table(name: str, title: str, each_set: bool = False) -> Artefact:
         return Artefact(name, title, "Tables", f"{FOLDER}/captions/{name}.rst", ("csv", "md"), "md", each_set, printed)
 
+    def figure(name: str) -> Artefact:
+        caption, title = f"{FOLDER}/captions/{name}.rst", name.replace("figure", "Figure ")
+        return Artefact(name, title, "Figures", caption, ("csv", *FIGURE), "svg")
+
+    dimensions = table("specialized_dimensions", "Specialized dimensions")
     whole = [
         table("table1", "Table 1", each_set=True),
         *significance(experiment),
+        figure("figure2"),
+        figure("figure3"),
+        figure("figure4"),
+        *([replace(dimensions, printed=())] if settings.figure4 else []),
         table("table2", "Table 2"),
         table("parameters", "Parameters"),
     ]

@@ -1,11 +1,11 @@
-"""The settings of the paper's tables."""
+"""The settings of the paper's tables and figures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from nmt.settings.checks import Section, build_parts, flag, integer, pairs
+from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, text
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,64 @@ class Parameters(Section):
     """How many parameters each model has; it has no settings."""
 
 
-PARTS: dict[str, type[Section]] = {"table1": Table1, "table2": Table2, "parameters": Parameters}
+@dataclass(frozen=True)
+class Figure2(Section):
+    """The alignments of a sentence by `models`."""
+
+    models: Annotated[tuple[str, ...], names(1)]
+
+
+@dataclass(frozen=True)
+class Figure3(Section):
+    """How much the first `dimensions` dimensions attend to each subword of a sentence."""
+
+    model: Annotated[str, identifier()]
+    dimensions: Annotated[int, integer(1)] = 50
+
+
+@dataclass(frozen=True)
+class Figure4(Section):
+    """Dimensions of `model` that attend to one class of words, or to the word that `aligner` attends to.
+
+    words: a file of the classes, or `generated`, those of the built-in language. Chance is what the best dimension
+    reaches in `permutations` permutations of the classes.
+    """
+
+    model: Annotated[str, identifier()]
+    aligner: Annotated[str, identifier()]
+    words: Annotated[str, text()]
+    permutations: Annotated[int, integer(1)] = 200
+
+
+PARTS: dict[str, type[Section]] = {
+    "table1": Table1,
+    "table2": Table2,
+    "parameters": Parameters,
+    "figure2": Figure2,
+    "figure3": Figure3,
+    "figure4": Figure4,
+}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A table that is None is left out; with `printed` the paper's numbers stand beside ours.
+    """A table or figure that is None is left out; with `printed` the paper's numbers stand beside ours.
 
-    `pairs` are models, each with the baseline to which its time and its number of parameters are compared.
+    `pairs` are models, each with the baseline to which its time and its number of parameters are compared. `sentence`
+    is the line of the development set, counted from 1, that the figures show.
     """
 
     printed: Annotated[bool, flag()] = False
     pairs: Annotated[tuple[tuple[str, str], ...], pairs()] = ()
+    sentence: Annotated[int, integer(1)] = 1
     table1: Table1 | None = None
     table2: Table2 | None = None
     parameters: Parameters | None = None
+    figure2: Figure2 | None = None
+    figure3: Figure3 | None = None
+    figure4: Figure4 | None = None
 
     @classmethod
     def build(cls, value: Any, where: str) -> Settings:
-        """The settings from a mapping of mappings; null leaves a table out. Raises UserError."""
+        """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
         return build_parts(cls, PARTS, value, where)

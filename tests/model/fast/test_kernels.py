@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from nmt.model.fast import kernels
-from nmt.model.fast.kernels import additive, gated, lstm, softmax
+from nmt.model.fast.kernels import additive, fine_grained, gated, lstm, softmax
+from nmt.model.fast.steps import fine_grained as fine_grained_steps
 from nmt.model.fast.steps import lstm as lstm_steps
 from tests.kernels import DEVICE, run, stacks
 from tests.model.models import ragged_batch, tiny_model
@@ -132,6 +133,38 @@ def check_attend_backward(
     for one, other in zip((buffer[:, :alignment], grad_keys * v_a, grad_v), expected, strict=True):
         assert_close(one, other, tolerance)
     assert torch.equal(buffer[:, alignment:], beyond)
+
+
+@types
+@sizes
+def check_the_fine_grained_attention(
+    lengths: list[int], n: int, alignment: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
+) -> None:
+    """A step forwards and backwards against plain PyTorch in double precision, from the same rounded operands."""
+    query, keys, mask, _, _ = sentences(lengths, n, alignment, dtype, low_precision)
+    keys, annotations = keys.to(dtype), random(*mask.shape, 2 * n, dtype=dtype)
+    V = random(2 * n, alignment, dtype=low_precision) / alignment**0.5
+    grads = [random(*shape, dtype=dtype) for shape in (annotations.shape, keys.shape, V.shape)]
+    arriving = random(len(lengths), 2 * n, dtype=dtype)
+    found = []
+    for module, kind in ((fine_grained, dtype), (fine_grained_steps, torch.float64)):
+        exact = kind if module is fine_grained_steps else low_precision
+        given = [tensor.to(kind, copy=True) for tensor in (keys, annotations, arriving)]
+        asked, made = query.to(exact), [grad.to(kind, copy=True) for grad in grads]
+        weights, context = torch.empty_like(annotations, dtype=exact), torch.empty_like(arriving, dtype=kind)
+        module.attend(asked, given[0], mask, V.to(exact), given[1], weights, context)
+        buffer = random(len(lengths), alignment + 2, dtype=exact)
+        beyond = buffer[:, alignment:].clone()
+        module.attend_backward(
+            given[2], context, weights, asked, given[0], V.to(exact), given[1], *made, buffer[:, :alignment]
+        )
+        assert torch.equal(buffer[:, alignment:], beyond)
+        assert not weights[~mask].any()
+        found.append([weights, context, *made, buffer[:, :alignment]])
+    # In bfloat16 hidden units, scores and gradients are rounded on the way.
+    bound = tolerance if low_precision == dtype else 0.1
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=bound, atol=bound)
 
 
 @types
@@ -309,6 +342,11 @@ def call_all(
     grad_keys, grad_v, out = zeros(*keys.shape), zeros(B, alignment), zeros(B, 3 * n + alignment, dtype=low_precision)
     unit, grad_query = out.split([3 * n, alignment], dim=1)
     additive.attend_backward(unit, weights, weights, query, keys, v_a, values, grad_keys, grad_v, grad_query)
+    V, annotations = zeros(2 * n, alignment, dtype=low_precision), zeros(B, positions, 2 * n)
+    context, shares = zeros(B, 2 * n), zeros(B, positions, 2 * n, dtype=low_precision)
+    fine_grained.attend(query, keys.to(dtype), ~mask, V, annotations, shares, context)
+    operands = (context, context, shares, query, keys.to(dtype), V, annotations)
+    fine_grained.attend_backward(*operands, zeros(*annotations.shape), grad_keys, zeros(*V.shape), grad_query)
     for rows in ((B,), (2, B)):
         state, inputs, gate, out = (zeros(*rows, width) for width in (n, 3 * n, 2 * n, 3 * n))
         product, reset = zeros(*rows, 2 * n, dtype=low_precision), zeros(*rows, n, dtype=low_precision)
@@ -361,6 +399,7 @@ def compile_every_kernel(
     spilt = stacks(lambda: call_all(*size, dtype, low_precision, "meta"), capability, monkeypatch, tmp_path)
     assert set(spilt) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
+        *("_tanh_of_sum", "_weigh_dimensions", "_weigh_dimensions_backward", "_tanh_of_sum_backward"),
         *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
         *("_cell", "_cell_backward", "_packed_backward", "_errors"),
     }

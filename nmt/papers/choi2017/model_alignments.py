@@ -1,0 +1,49 @@
+"""Compute the alignments of one sentence by several models, each for its own translation, for Figure 2.
+
+The weights of fine-grained attention are averaged over the dimensions of an annotation (Section 5.2).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from nmt.evaluation.sentences import paired
+from nmt.papers.choi2017.weights import add_line_argument, encode, read_line
+from nmt.report.align import alignments
+from nmt.report.panels import COLUMNS, Panel, csv_rows
+from nmt.system.files import UserError
+from nmt.system.options import Output, add_device_arguments
+from nmt.system.tables import write_csv
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--models", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
+    parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
+    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
+    parser.add_argument("--translations", required=True, nargs="+", metavar="FILE", help="theirs, by each model")
+    add_line_argument(parser)
+    parser.add_argument("--output", type=Output, required=True, metavar="CSV")
+    add_device_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
+    device = prepare(arguments)
+    if len(arguments.translations) != len(arguments.models):
+        raise UserError(
+            f"--translations: {len(arguments.translations)} files for {len(arguments.models)} models; give one for each"
+        )
+    source = read_line(arguments.source, arguments.line)
+    panels = []
+    for (label, folder), path in zip(
+        paired(arguments.labels, "--models", arguments.models), arguments.translations, strict=True
+    ):
+        trained = load_trained(folder, device)
+        trained.require_attention("Figure 2")
+        sentence = encode(trained, source, read_line(path, arguments.line))
+        [weights] = alignments(trained.model, [sentence.source_ids], [sentence.target_ids])
+        panels.append(Panel(label, sentence.source, sentence.target, weights))
+    write_csv(arguments.output, COLUMNS, csv_rows(panels))

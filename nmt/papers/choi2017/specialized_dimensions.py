@@ -1,0 +1,184 @@
+"""Find the dimensions of fine-grained attention that specialize, for Figure 4.
+
+For each class of words, such as articles, this is the dimension whose weights are highest on the words of the class:
+A_t,d (Section 5.2) times the length of the source, averaged over the subwords of a word, is 1 for every word where a
+dimension attends to all alike. The statistic is its mean over the words of the class, less its mean over all words, in
+standard deviations over all words. For the alignment it is the mean weight that a dimension gives to the source symbol
+to which another model, the aligner, attends most as it generates the same symbol.
+
+With hundreds of dimensions the best one is good by chance, too: words are permuted within their sentence, the aligner's
+symbols within their translation, and p is the share of permutations whose best dimension is as good.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nmt.evaluation.sentences import read_parallel
+from nmt.papers.choi2017.settings import Figure4
+from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
+from nmt.papers.choi2017.word_classes import read_word_classes
+from nmt.report.align import alignments
+from nmt.report.markup import escape_markdown, markdown_table
+from nmt.system.files import UserError, warn, write_lines
+from nmt.system.options import Output, add_device_arguments
+from nmt.system.progress import SILENT_SECONDS, Progress
+from nmt.system.tables import number, write_csv
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+ALIGNMENT = "alignment"
+COLUMNS = ("class", "dimension", "statistic", "permuted", "p", "words")
+
+
+class WordClasses:
+    """Sums over all sentences from which the statistic of each class follows, for it and for its permutations.
+
+    Shapes: P + 1 permutations, the first of which leaves the words as they are; C classes; D dimensions.
+    """
+
+    def __init__(self, classes: int, dimensions: int, permutations: int, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._permutations = permutations
+        self._in_class = np.zeros((permutations + 1, classes, dimensions))
+        self._sum, self._squares = np.zeros(dimensions), np.zeros(dimensions)
+        self._words = 0
+        self.counts = np.zeros(classes, dtype=int)
+
+    def add(self, weights: Floats, labels: NDArray[np.bool_]) -> None:
+        """A sentence: the weights (W, D) of its words, and which belong to each class (C, W)."""
+        words = len(weights)
+        orders = self._generator.permuted(np.tile(np.arange(words), (self._permutations, 1)), axis=1)
+        permuted = np.concatenate([labels[None], labels[:, orders].transpose(1, 0, 2)])
+        self._in_class += (permuted.reshape(-1, words).astype(weights.dtype) @ weights).reshape(self._in_class.shape)
+        self._sum += weights.sum(axis=0)
+        self._squares += np.square(weights).sum(axis=0)
+        self._words += words
+        self.counts += labels.sum(axis=1)
+
+    def statistics(self) -> Floats:
+        """(P + 1, C, D); not a number for a class without words."""
+        mean = self._sum / self._words
+        deviation = np.sqrt(np.maximum(self._squares / self._words - np.square(mean), 0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((self._in_class / self.counts[:, None] - mean) / deviation)
+
+
+class Alignment:
+    """The weights (P + 1, D) of the source symbols that the aligner attends to, summed over all target symbols."""
+
+    def __init__(self, dimensions: int, permutations: int, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._permutations = permutations
+        self._sum = np.zeros((permutations + 1, dimensions))
+        self.count = 0
+
+    def add(self, weights: Floats, strongest: NDArray[np.intp]) -> None:
+        """A sentence: alpha (Ty, Tx, D), and the aligner's source symbol for each target symbol (Ty,)."""
+        targets, sources, dimensions = weights.shape
+        permuted = self._generator.permuted(np.tile(strongest, (self._permutations, 1)), axis=1)
+        chosen = np.concatenate([strongest[None], permuted])[..., None] == np.arange(sources)
+        flat = weights.reshape(-1, dimensions)
+        self._sum += chosen.reshape(-1, targets * sources).astype(weights.dtype) @ flat
+        self.count += targets
+
+    def statistics(self) -> Floats:
+        """(P + 1, 1, D)."""
+        return self._sum[:, None] / self.count
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
+    parser.add_argument("--aligner", required=True, metavar="DIR", help="folder of the model that says what aligns")
+    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
+    Figure4.add_argument(parser)
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
+    add_device_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
+    settings: Figure4 = arguments.settings
+    classes = read_word_classes(settings.words)
+    device = prepare(arguments)
+    trained, aligner = (load_trained(folder, device) for folder in (arguments.model, arguments.aligner))
+    require_fine_grained(trained, "Figure 4")
+    aligner.require_attention("--aligner")
+    if (trained.source.symbols, trained.target.symbols) != (aligner.source.symbols, aligner.target.symbols):
+        raise UserError(f"{arguments.aligner}: its vocabularies are not those of {arguments.model}; name another model")
+    dimensions = 2 * trained.model.architecture.hidden
+    generator = np.random.default_rng(arguments.seed)
+    of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
+    aligned = Alignment(dimensions, settings.permutations, generator)
+    pairs = list(zip(*read_parallel(arguments.source, arguments.translation), strict=True))
+    with Progress("specialized_dimensions", len(pairs), "sentences", silent=SILENT_SECONDS) as progress:
+        for source, target in progress.over(pairs):
+            sentence = encode(trained, source, target)
+            if not sentence.source_ids or not sentence.target_ids:
+                continue
+            alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words
+            words = trained.source.join(sentence.source[:-1])
+            owners = np.array(trained.source.owners(sentence.source[:-1]))
+            relative = alpha.mean(axis=0)[:-1] * alpha.shape[1]
+            summed = np.zeros((len(words), dimensions), dtype=relative.dtype)
+            np.add.at(summed, owners, relative)
+            labels = np.array([[word.lower() in chosen for word in words] for chosen in classes.values()])
+            of_words.add(summed / np.bincount(owners)[:, None], labels)
+            [attended] = alignments(aligner.model, [sentence.source_ids], [sentence.target_ids])
+            aligned.add(alpha, attended[:-1].argmax(axis=1))
+    if not aligned.count:
+        raise UserError(f"{arguments.translation}: no words in it; translate the set again")
+    for name, count in zip(classes, of_words.counts, strict=True):
+        if not count:
+            warn(f"{arguments.source}: no word of the class {name}; it is left out")
+    statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
+    rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
+    write_csv(arguments.output_csv, COLUMNS, rows)
+    write_lines(arguments.output_md, markdown(rows, len(pairs), settings))
+
+
+def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
+    """A row of COLUMNS for each class that has words; statistics (P + 1, classes, D), dimensions counted from 1.
+
+    `permuted` is the mean of the best statistics of the permutations.
+    """
+    rows = []
+    for place, (name, count) in enumerate(zip(classes, counts, strict=True)):
+        if count:
+            own, *others = statistics[:, place].max(axis=1)
+            p = (1 + sum(other >= own for other in others)) / (1 + len(others))
+            dimension = int(statistics[0, place].argmax()) + 1
+            figures = (number(float(own), 3), number(float(np.mean(others)), 3), number(p, 4))
+            rows.append([name, str(dimension), *figures, str(count)])
+    return rows
+
+
+def markdown(rows: list[list[str]], sentences: int, settings: Figure4) -> list[str]:
+    """The table, and how it is to be read."""
+    lines = [[escape_markdown(name), *others] for name, *others in rows]
+    titles = ["Class", "Dimension", "Statistic", "By chance", "p", "Words"]
+    return [
+        "# Specialized dimensions",
+        "",
+        *markdown_table(titles, lines),
+        "",
+        f"Of {escape_markdown(settings.model)}, over {sentences:,} sentences and their translations. The dimension "
+        "that attends most to the words of a class: the statistic is the mean of its weights on these words above "
+        "that on all words, in standard deviations. The alignment's is the mean weight on the source symbol to which "
+        f"{escape_markdown(settings.aligner)} attends most. By chance: the statistic of the best dimension, averaged "
+        f"over {settings.permutations:,} permutations of the words within their sentences. p: the share of the "
+        "permutations, the order as it is counted in, whose best dimension is as good.",
+    ]

@@ -1,0 +1,90 @@
+"""The attention weights of trained models between the symbols of a sentence and those of its translation."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nmt.corpora.pairs import LONGEST, split_words
+from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.system.files import UserError, read_lines
+from nmt.system.options import add_device_arguments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nmt.trained import TrainedModel
+
+
+class Sentence(NamedTuple):
+    """The symbols of a sentence and of its translation, with the ends of sentence, and their ids without them."""
+
+    source: list[str]
+    target: list[str]
+    source_ids: list[int]
+    target_ids: list[int]
+
+
+def add_line_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --line of a step that shows one sentence."""
+    parser.add_argument("--line", type=int, required=True, metavar="N", help="the sentence to show, counted from 1")
+
+
+def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of a step that shows the weights of one model in one sentence; `one_sentence` reads them."""
+    parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
+    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
+    add_line_argument(parser)
+    add_device_arguments(parser)
+
+
+def read_line(path: str, number: int) -> str:
+    """Line `number` of a file, counted from 1; UserError where it has fewer."""
+    for count, line in enumerate(read_lines(path), 1):
+        if count == number:
+            return line
+    raise UserError(f"{path}: no line {number}; choose another sentence")
+
+
+def encode(trained: TrainedModel, source: str, target: str) -> Sentence:
+    """The symbols of tokenized text for this model; each side is cut after LONGEST of them."""
+    shortlists = (trained.source, trained.target)
+    sides = [own.split(split_words(line))[:LONGEST] for own, line in zip(shortlists, (source, target), strict=True)]
+    ids = [own.ids(side) for own, side in zip(shortlists, sides, strict=True)]
+    return Sentence([*sides[0], EOS_SYMBOL], [*sides[1], EOS_SYMBOL], *ids)
+
+
+def fine_grained(trained: TrainedModel, sentence: Sentence) -> NDArray[Any]:
+    """alpha_t',t^d (Eq. 8), (target symbols, source symbols, dimensions of an annotation)."""
+    import torch
+
+    from nmt.model.attention.fine_grained import FineGrainedAttention
+    from nmt.training.batches import pad
+
+    device = next(trained.model.parameters()).device
+    decoder = trained.model.decoder
+    assert isinstance(decoder.attention, FineGrainedAttention)
+    with torch.inference_mode():
+        memory = trained.model.encode(*pad([sentence.source_ids], device))
+        words, _ = pad([sentence.target_ids], device)
+        query = decoder.attention.query(*decoder.attending(memory, words))
+        return decoder.attention.weights(memory.kept, query).cpu().numpy()
+
+
+def require_fine_grained(trained: TrainedModel, what: str) -> None:
+    """Raise UserError, which says that `what` needs it, where there is not a weight for each dimension."""
+    if trained.model.architecture.attention != "fine_grained":
+        raise UserError(f"{trained.folder}: its attention is not fine-grained, as {what} needs; name another model")
+
+
+def one_sentence(arguments: argparse.Namespace, what: str) -> tuple[Sentence, NDArray[Any]]:
+    """The sentence that the options name, and its weights as `fine_grained` has them. Raises UserError."""
+    # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
+    trained = load_trained(arguments.model, prepare(arguments))
+    require_fine_grained(trained, what)
+    sentence = encode(trained, *(read_line(path, arguments.line) for path in (arguments.source, arguments.translation)))
+    return sentence, fine_grained(trained, sentence)

@@ -1,0 +1,120 @@
+"""Dimensions that specialize: planted ones are found, chance is not, and the sums are those of the equations."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.__main__ import main
+from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
+from nmt.report.align import alignments
+from tests.model.models import tiny_model
+from tests.papers.choi2017 import fine
+
+PLANTED, DIMENSIONS, PERMUTATIONS = 17, 40, 99
+
+
+@pytest.mark.parametrize("planted", [True, False])
+def test_a_dimension_for_a_class_of_words(planted: bool) -> None:
+    random = np.random.default_rng(1)
+    sums = WordClasses(2, DIMENSIONS, PERMUTATIONS, np.random.default_rng(2))
+    for words in random.integers(5, 20, 100):
+        labels = random.random((2, words)) < 0.2
+        weights = random.exponential(size=(words, DIMENSIONS))
+        if planted:
+            weights[labels[1], PLANTED] *= 1.5
+        sums.add(weights, labels)
+    [noise, found] = best(["noise", "class"], sums.statistics(), sums.counts)
+    assert float(noise[4]) > 0.05
+    assert (float(found[4]) == 1 / (1 + PERMUTATIONS)) == planted
+    assert (int(found[1]) == PLANTED + 1) == planted
+    assert (float(found[2]) > 1.5 * float(found[3])) == planted
+
+
+@pytest.mark.parametrize("planted", [True, False])
+def test_a_dimension_for_the_alignment(planted: bool) -> None:
+    random = np.random.default_rng(1)
+    sums = Alignment(DIMENSIONS, PERMUTATIONS, np.random.default_rng(2))
+    for _ in range(50):
+        targets, sources = random.integers(4, 12, 2)
+        strongest = random.integers(0, sources, targets)
+        weights = random.exponential(size=(targets, sources, DIMENSIONS))
+        if planted:
+            weights[np.arange(targets), strongest, PLANTED] += 1
+        sums.add(weights / weights.sum(axis=1, keepdims=True), strongest)
+    [found] = best(["alignment"], sums.statistics(), [sums.count])
+    assert (float(found[4]) == 1 / (1 + PERMUTATIONS)) == planted
+    assert (int(found[1]) == PLANTED + 1) == planted
+
+
+def test_the_statistic_is_the_standardized_mean() -> None:
+    random = np.random.default_rng(3)
+    sums = WordClasses(1, 3, 1, random)
+    some, none = (np.array([[word in chosen for word in range(count)]]) for count, chosen in ((5, (0, 3)), (2, ())))
+    sentences = [(random.random((5, 3)), some), (random.random((2, 3)), none)]
+    for weights, labels in sentences:
+        sums.add(weights, labels)
+    whole = np.concatenate([weights for weights, _ in sentences])
+    expected = (whole[[0, 3]].mean(axis=0) - whole.mean(axis=0)) / whole.std(axis=0)
+    np.testing.assert_allclose(sums.statistics()[0, 0], expected)
+
+
+def words(folder: Path, classes: str = "odd\ts9 S3 s5\nnone\tx\n") -> list[str]:
+    (folder / "classes.tsv").write_text(classes)
+    settings = f'{{"model": "fine", "aligner": "plain", "words": "{folder}/classes.tsv", "permutations": 9}}'
+    outputs = [f"--output-{kind}={folder / 'dimensions'}.{kind}" for kind in ("csv", "md")]
+    options = ["--aligner", str(folder / "plain"), "--settings", settings, "--seed", "1", *outputs]
+    return ["choi2017.specialized_dimensions", *fine.options(folder), *options]
+
+
+def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The third line has no translation and the fourth no source: nothing is counted of them."""
+    assert main(words(fine.make(tmp_path))) == 0
+    assert "source.txt: no word of the class none; it is left out" in capsys.readouterr().err
+    with (tmp_path / "dimensions.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["class"], row["words"]) for row in rows] == [("odd", "3"), ("alignment", "6")]
+    alphas = [fine.equations(line)[:-1] for line in (1, 2)]
+    relative = np.concatenate([alpha.mean(axis=0)[:-1] * alpha.shape[1] for alpha in alphas])
+    odd = (relative[[1, 2, 7]].mean(axis=0) - relative.mean(axis=0)) / relative.std(axis=0)
+    aligner = tiny_model(**fine.FINE | {"attention": "additive"})
+    sides = ([[int(word[1:]) for word in line.split()] for line in side[:2]] for side in (fine.SOURCE, fine.TARGET))
+    places = [matrix[:-1].argmax(axis=1) for matrix in alignments(aligner, *sides)]
+    given = [alpha[np.arange(len(place)), place] for alpha, place in zip(alphas, places, strict=True)]
+    for row, expected in zip(rows, (odd, np.concatenate(given).mean(axis=0)), strict=True):
+        assert int(row["dimension"]) == expected.argmax() + 1
+        assert float(row["statistic"]) == pytest.approx(expected.max(), abs=1e-3)
+    page = (tmp_path / "dimensions.md").read_text()
+    assert "| odd " in page
+    assert "over 4 sentences and their translations" in page
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--model", "plain"], "plain: its attention is not fine-grained, as Figure 4 needs"),
+        (
+            ["--aligner", "fixed"],
+            "so it attends to no source word, as --aligner needs",
+        ),
+        (["--translation", "empty.txt"], "empty.txt: no words in it; translate the set again"),
+        (["--translation", "short.txt"], "short.txt: 1 lines, but "),
+        (["--aligner", "other"], "other: its vocabularies are not those of "),
+    ],
+)
+def test_what_does_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    fine.make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text("\n" * len(fine.SOURCE))
+    Path("short.txt").write_text("\n")
+    fine.save_other(tmp_path / "other")
+    assert main([*words(tmp_path), *more]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not Path("dimensions.csv").exists()
