@@ -67,6 +67,7 @@ rule coverage:
         "logs/coverage/<experiment>/coverage.log",
     benchmark:
         "benchmarks/coverage/<experiment>/coverage.tsv"
+    priority: 4  # before the trainings, because it warns of too few words
     conda:
         "../../environment.yml"
     resources:
