@@ -70,6 +70,18 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
     assert not list(tree.folder.glob("data/*.lock.tsv"))
 
 
+def test_the_files_of_a_registry_are_read_in_place(tree: Tree) -> None:
+    """Three columns are enough; nothing is fetched."""
+    rows = [("name", "source_address", "target_address")]
+    rows += [(name, f"{name}.de", f"{name}.fi") for name in ("train", "dev", "test")]
+    (tree.folder / "own.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    overlay = "extends: config/mine.yaml\nexperiment: listed\nfiles: null\nregistry: own.tsv\nmirror: FOLDER\n"
+    overlay += "corpora: {train: [train], development: [dev], test: [test]}\n"
+    (tree.folder / "listed.yaml").write_text(overlay.replace("FOLDER", str(tree.folder)))
+    rules = [rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=["listed.yaml"]))]
+    assert (rules.count("fetch"), rules.count("extract")) == (0, 3)
+
+
 def test_tokenized_arabic_and_chinese(tree: Tree) -> None:
     write_files(tree.folder, "ar", "zh")
     files = [f"{name}.{language}" for name in ("train", "dev", "test") for language in ("ar", "zh")]
