@@ -12,6 +12,7 @@ from nmt.system.files import UserError
 
 # Group, package, step: the module of a step is its package and its name.
 GROUPS: dict[str, dict[str, dict[str, str]]] = {
+    "Begin an experiment": {"nmt.corpora": {"new": "write an experiment on files of your own"}},
     "Use a trained model": {
         "nmt.search": {
             "translate": "translate text by beam search",

@@ -35,6 +35,12 @@ from nmt.system.progress import Progress
 BLOCK = 1 << 20
 LINES_PER_UPDATE = 10_000  # of the progress
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+OTHERS = {
+    b"BZh[1-9]1AY&SY": "bzip2",
+    rb"\x28\xb5\x2f\xfd": "Zstandard",
+    rb"PK(\x03\x04|\x05\x06)": "zip",
+    rb"7z\xbc\xaf\x27\x1c": "7z",
+}  # how a compressed file begins that is not read
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8, or not two sides
 LONGEST = 1 << 24  # bytes of a line
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
@@ -180,6 +186,9 @@ def _decompressed(file: io.BufferedReader, archive: Path) -> io.BufferedReader:
         return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=file), archive), BLOCK)
     if start.startswith(XZ):
         return io.BufferedReader(_Bounded(lzma.LZMAFile(file), archive), BLOCK)
+    for pattern, kind in OTHERS.items():
+        if re.match(pattern, start):
+            raise UserError(f"{archive}: compressed with {kind}, which is not read; unpack it, or take gzip or xz")
     return file
 
 

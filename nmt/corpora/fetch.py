@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from nmt.corpora.lock import read_lock, record
+from nmt.corpora.own import local_path, mirror_folder
 from nmt.corpora.registry import Archive, read_archives
 from nmt.corpora.transfer import TooLongError, UnavailableError, begun, download, note_path
 from nmt.corpora.verify import departure, disguise, fault, measure
@@ -90,7 +90,9 @@ def fetch(
                     raise
                 kept = "" if isinstance(place, Path) else "; what was received is kept"
                 raise UserError(f"{output}: no space left{kept}, free some and repeat") from None
-    raise UserError(f"{'; '.join(said)}; repeat later, or {SET_MIRROR}")
+    # Time mends a server, not a path.
+    remedy = "repeat later" if any(isinstance(place, str) for place in places) else "correct the registry"
+    raise UserError(f"{'; '.join(said)}; {remedy}, or {SET_MIRROR}")
 
 
 @contextmanager
@@ -115,27 +117,14 @@ def locations(archive: Archive, mirror: str = "") -> list[Path | str]:
     a mirror when there is none, and for a scheme other than http, https or file.
     """
     if mirror:
-        if "://" in mirror:
-            return [_location(f"{mirror.rstrip('/')}/{quote(archive.path)}")]
-        folder = Path(os.path.expanduser(mirror))  # which stays as it is where there is no such home
-        if not folder.is_dir():
-            raise UserError(f"mirror: {mirror}: no such folder; {SET_MIRROR}")
-        return [folder / archive.path]
+        folder = mirror_folder(mirror)
+        return [folder / archive.path if folder else f"{mirror.rstrip('/')}/{quote(archive.path)}"]
     addresses = [address for address in (archive.address, *archive.mirrors) if "://" in address]
     if not addresses:
         raise UserError(
             f"{archive.address}: only a mirror has it, and none is set; set `mirror` in the config to its folder or URL"
         )
-    return [_location(address) for address in addresses]
-
-
-def _location(address: str) -> Path | str:
-    parts = urlsplit(address)
-    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
-        return Path(urllib.request.url2pathname(parts.path))
-    if parts.scheme in ("http", "https") and parts.netloc:
-        return address
-    raise UserError(f"{address}: not an http, https or file URL; correct it, or `mirror` in the config")
+    return [local_path(address) or address for address in addresses]
 
 
 def _copy(place: Path, partial: Path, label: str) -> None:

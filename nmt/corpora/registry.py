@@ -3,9 +3,11 @@
 A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, in the target language
 alone, monolingual:
 
-- `name` and `role`; a name must not be one that the workflow gives to files of its own;
+- `name`: not one that the workflow gives to files of its own;
 - `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both; no
-  source address if the role is monolingual;
+  source address if the corpus is monolingual. A path, which is one below the setting `mirror` if there is one, or a
+  file: URL is the user's own file (see `nmt.corpora.own`) unless its length or hash is known;
+- `role`: what the corpus is for, a note for readers;
 - `mirrors`: further addresses of the same archive, separated by spaces and tried in order;
 - `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
 - `bytes`, `published`: the published length and hash (md5:HEX or sha256:HEX) of the archive. A file from the addresses
@@ -15,9 +17,9 @@ alone, monolingual:
 - `pairs`, `words`: the expected numbers; `pairs` are the lines of a monolingual corpus, `words` is the number in the
   paper.
 
-The four columns from `mirrors` to `published` are empty or have an entry for each address, source first, separated by a
-comma; a single entry if the addresses are the same. Standard library only, because the workflow reads the registry
-whenever it is parsed.
+The first three columns are required; the others may be empty or missing. Those from `mirrors` to `published` have an
+entry for each address, source first, separated by a comma; a single entry if the addresses are the same. Standard
+library only, because the workflow reads the registry whenever it is parsed.
 """
 
 from __future__ import annotations
@@ -27,13 +29,13 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from typing import Literal, cast, get_args
 from urllib.parse import unquote, urlsplit
 
 from nmt.settings.checks import PLAIN, is_plain
 from nmt.system.files import UserError, read_lines
 
-Role = Literal["train", "development", "test", "in_domain", "monolingual"]
+ROLES = ("train", "development", "test", "in_domain", "monolingual")
+REQUIRED = ("name", "source_address", "target_address")
 COLUMNS = (
     "name",
     "role",
@@ -77,15 +79,20 @@ class Corpus:
     """A corpus of a registry; tuples have the source side first, or, of a monolingual corpus, the target side alone.
 
     A member is "" if the archive is the text itself, and ends in ":1" or ":2" if a line of it holds both sides;
-    unknown `pairs` and `words` are None.
+    unknown `pairs` and `words` are None, an unknown `role` is "".
     """
 
     name: str
-    role: Role
     archives: tuple[Archive, ...]
-    members: tuple[str, ...]
-    pairs: int | None
-    words: int | None
+    members: tuple[str, ...] = ("", "")
+    role: str = ""
+    pairs: int | None = None
+    words: int | None = None
+
+    @property
+    def is_monolingual(self) -> bool:
+        """Whether it has a target side alone."""
+        return len(self.archives) == 1
 
 
 def archive_path(address: str) -> str:
@@ -98,7 +105,10 @@ def archive_path(address: str) -> str:
     path = path.lstrip("/") if "://" in address else path
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or path.endswith("/") or ".." in parts:
-        raise UserError(f"address {address!r}: no path of a file below a mirror; write HOST/FOLDER/FILE or FOLDER/FILE")
+        raise UserError(
+            f"address {address!r}: no path of a file below a mirror; write https://HOST/FOLDER/FILE, FOLDER/FILE or "
+            "file:///FOLDER/FILE"
+        )
     if not is_plain(path) or any(part != part.strip() or len(os.fsencode(part)) > LONGEST_PART for part in parts):
         raise UserError(
             f"address {address!r}: must be a path {PLAIN}, of parts of at most {LONGEST_PART} bytes without spaces "
@@ -128,7 +138,7 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
         if len(fields) != len(header):
             raise UserError(f"{where}: {len(fields)} fields where the header has {len(header)}; separate them by tabs")
         try:
-            corpus = _corpus(dict(zip(header, fields, strict=True)))
+            corpus = _corpus(dict.fromkeys(COLUMNS, "") | dict(zip(header, fields, strict=True)))
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         if corpus.name in corpora:
@@ -144,7 +154,7 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
                     raise UserError(f"{where}: {archive.path} and {other} cannot both be files; rename one of them")
         corpora[corpus.name] = corpus
     if header is None:
-        raise UserError(f"{path}: empty; the first line must name the columns {' '.join(COLUMNS)}")
+        raise UserError(f"{path}: empty; the first line must name columns, {', '.join(REQUIRED)} among them")
     return corpora
 
 
@@ -160,7 +170,7 @@ def _header(fields: list[str], where: str) -> list[str]:
             raise UserError(f"{where}: unknown column {field!r}; did you mean {near!r}?")
     if len(set(fields)) != len(fields):
         raise UserError(f"{where}: a column occurs twice")
-    missing = [column for column in COLUMNS if column not in fields]
+    missing = [column for column in REQUIRED if column not in fields]
     if missing:
         raise UserError(f"{where}: missing column {', '.join(missing)}")
     return fields
@@ -171,11 +181,10 @@ def _corpus(row: dict[str, str]) -> Corpus:
         raise UserError(f"name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files), at most 100")
     if RESERVED.fullmatch(row["name"]):
         raise UserError(f"name {row['name']!r} is one that the workflow gives to files of its own; choose another")
-    roles = get_args(Role)
-    if row["role"] not in roles:
-        raise UserError(f"role {row['role']!r} must be one of {', '.join(roles)}")
+    if row["role"] not in ("", *ROLES):
+        raise UserError(f"role {row['role']!r} must be one of {', '.join(ROLES)}, or empty")
     sides = ["source", "target"]
-    if row["role"] == "monolingual":
+    if row["role"] == "monolingual" or not (row["role"] or row["source_address"]):
         if row["source_address"] or row["source_member"]:
             raise UserError(
                 "a monolingual corpus has a target side alone; leave source_address and source_member empty"
@@ -188,14 +197,8 @@ def _corpus(row: dict[str, str]) -> Corpus:
             "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 where "
             "each line holds both sides"
         )
-    return Corpus(
-        row["name"],
-        cast(Role, row["role"]),
-        archives,
-        members,
-        _number(row["pairs"], "pairs"),
-        _number(row["words"], "words"),
-    )
+    numbers = (_number(row[column], column) for column in ("pairs", "words"))
+    return Corpus(row["name"], archives, members, row["role"], *numbers)
 
 
 def _archives(row: dict[str, str], sides: list[str]) -> tuple[Archive, ...]:

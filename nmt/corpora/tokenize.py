@@ -48,7 +48,9 @@ WHOLE = Shard()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="language code, such as en or fr")
+    parser.add_argument(
+        "--language", nargs="?", help="language code, such as en or fr; none for text that is tokenized already"
+    )
     parser.add_argument("--input", type=Path, required=True, help="text with a sentence on each line")
     parser.add_argument("--output", type=Output, required=True)
     parser.add_argument(
@@ -65,15 +67,24 @@ def run(arguments: argparse.Namespace) -> None:
     shard = Shard(*arguments.shard)
     if not 1 <= shard.number <= shard.of or shard.lines < 0:
         raise UserError(f"--shard {' '.join(map(str, arguments.shard))}: expected a number from 1 to SHARDS, and LINES")
-    if arguments.language not in NonbreakingPrefixes().available_langs:
+    if arguments.language and arguments.language not in NonbreakingPrefixes().available_langs:
         warn(f"--language {arguments.language}: sacremoses has no abbreviations for it and takes the English ones")
     tokenize_file(arguments.language, arguments.input, arguments.output, shard)
 
 
-def tokenize_file(language: str, source: Path, output: Path, shard: Shard = WHOLE) -> None:
-    """Tokenize a shard of `source` line by line to `output`; empty lines stay empty."""
+def tokenize_file(language: str | None, source: Path, output: Path, shard: Shard = WHOLE) -> None:
+    """Tokenize a shard of `source` line by line to `output`; empty lines stay empty.
+
+    Where `language` is None, the words are those between white space.
+    """
+    tokenize = Tokenizer(language).line if language else spaced
     with Progress(f"tokenize {source.name}{shard}", None, "lines") as progress:
-        write_lines(output, map(Tokenizer(language).line, progress.over(read_shard(source, shard))))
+        write_lines(output, map(tokenize, progress.over(read_shard(source, shard))))
+
+
+def spaced(line: str) -> str:
+    """The words between white space, separated by single spaces."""
+    return " ".join(line.split())
 
 
 def read_shard(path: Path, shard: Shard) -> Iterator[str]:

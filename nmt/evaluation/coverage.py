@@ -15,7 +15,7 @@ from pathlib import Path
 from nmt.corpora.pairs import split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist, add_codes_argument, read_shortlists
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, number, read_csv, write_csv
@@ -24,6 +24,9 @@ COLUMNS = (
     *("text", "language", "size", "sentences", "sentences_without_unk"),
     *("types", "tokens", "unk_tokens", "coverage_percent", "unk_percent"),
 )
+
+
+MANY_UNKNOWN = 1 / 3  # of the words of a text
 
 
 @dataclass
@@ -69,24 +72,32 @@ def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
 def measure(
     shortlist: Shortlist, language: str, train: Path, corpora: dict[str, int], sets: dict[str, Path]
 ) -> list[list[Cell]]:
-    """The rows of one language. `corpora` gives the number of lines of each corpus in `train`, in order.
+    """The rows of one language, and a warning for each text with many unknown words.
 
-    Raises UserError where `train` has another number of lines.
+    `corpora` gives the number of lines of each corpus in `train`, in order. Raises UserError where `train` has another
+    number of lines.
     """
     size = len(shortlist) - 1  # as the setting counts: without the end of sentence
-    whole, rows = Count(), []
+    whole, counts = Count(), []
     with Progress(f"coverage {train.name}", sum(corpora.values()), "lines") as progress:
         lines = progress.over(read_lines(train))
         for corpus, kept in corpora.items():
             part = count(islice(lines, kept), shortlist)
-            rows.append(part.row(corpus, language, size))
+            counts.append((corpus, part))
             whole.add(part)
         if whole.sentences != sum(corpora.values()) or next(lines, None) is not None:
             raise UserError(
                 f"{train}: does not have the {sum(corpora.values())} lines of the audit; run the selection again"
             )
-    rows.append(whole.row(TOTAL, language, size))
-    return rows + [count(read_lines(path), shortlist).row(name, language, size) for name, path in sets.items()]
+    counts.append((TOTAL, whole))
+    counts += [(name, count(read_lines(path), shortlist)) for name, path in sets.items()]
+    for text, one in counts:
+        if one.unk_tokens > MANY_UNKNOWN * one.tokens:
+            warn(
+                f"{text}: {100 * one.unk_tokens / one.tokens:.0f} % of the words in {language} are unknown to the "
+                "models; give them more words (shortlist.size) or subwords (bpe), and put spaces between words"
+            )
+    return [one.row(text, language, size) for text, one in counts]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="tokenized source sentences, one a line")
     parser.add_argument("--reference", required=True, help="tokenized reference translations")
     parser.add_argument("--raw-reference", required=True, help="the same references, not tokenized")
-    parser.add_argument("--language", required=True, help="the target language, such as fr")
+    parser.add_argument(
+        "--language", nargs="?", help="the target language, such as fr; none where the raw text is tokenized, too"
+    )
     parser.add_argument(
         "--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="the words that the model knows"
     )
@@ -47,11 +49,11 @@ def known_lines(
 
 
 def score(
-    translations: Sequence[str], references: Sequence[str], raw_references: Sequence[str], language: str
+    translations: Sequence[str], references: Sequence[str], raw_references: Sequence[str], language: str | None
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences."""
     bleu, signature = tokenized_bleu(translations, references)
-    detokenize = detokenizer(language)
+    detokenize = detokenizer(language) if language else str
     raw_bleu, raw_signature = detokenized_bleu([detokenize(line) for line in translations], raw_references)
     return {
         "bleu": bleu,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -23,8 +24,14 @@ METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
+FONT = "DejaVu Sans"
+# Fonts of Chinese, Japanese and Korean characters, which it lacks, as systems come with them.
+CJK_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei"),
+    *("WenQuanYi Zen Hei", "Droid Sans Fallback", "IPAexGothic", "NanumGothic", "PingFang SC", "Hiragino Sans"),
+    *("Apple SD Gothic Neo", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic"),
+)
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
     "font.size": 10,
     "mathtext.fontset": "cm",
     "pdf.fonttype": 42,
@@ -45,8 +52,14 @@ def style() -> Iterator[None]:
     """The style of all figures, independent of the user's matplotlib settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
+        mpl.rcParams.update(STYLE | {"font.family": fonts()})
         yield
+
+
+def fonts() -> list[str]:
+    """The font of all figures and, for characters that it lacks, those of CJK_FONTS that are installed."""
+    installed = set(font_manager.get_font_names())
+    return [FONT, *(one for one in CJK_FONTS if one in installed)]
 
 
 def literal(texts: Sequence[Text]) -> None:

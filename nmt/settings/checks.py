@@ -129,6 +129,21 @@ def names(minimum: int = 0) -> Check:
     )
 
 
+def file_pairs(minimum: int = 0) -> Check:
+    """A list of at least `minimum` pairs of different paths, one pair after the other."""
+    path = text()
+    return Check(
+        "a list of files, source and target, as [a.en, a.de]" + (", one corpus or more" if minimum else ""),
+        lambda value: (
+            isinstance(value, list | tuple)
+            and all(path.accepts(one) and "://" not in one for one in value)
+            and len(value) % 2 == 0
+            and len(value) >= 2 * minimum
+            and all(source != target for source, target in zip(value[::2], value[1::2], strict=True))
+        ),
+    )
+
+
 def fractions() -> Check:
     """A section of names with a number from 0 to 1 each."""
     return Check(

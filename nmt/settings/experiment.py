@@ -14,7 +14,19 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 from nmt.settings import sections
-from nmt.settings.checks import build, checked, checks, folder, identifier, integer, optional, section, text, unknown
+from nmt.settings.checks import (
+    build,
+    checked,
+    checks,
+    flag,
+    folder,
+    identifier,
+    integer,
+    optional,
+    section,
+    text,
+    unknown,
+)
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
 from nmt.system.files import UserError
 
@@ -32,16 +44,21 @@ class Paper:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A whole experiment. A section that may be left out is None where it is."""
+    """A whole experiment. A section that may be left out is None where it is.
+
+    `tokenized` text has spaces between words already. With `files` the corpora are named after their uses, and there is
+    neither a registry ("") nor a mirror.
+    """
 
     name: Annotated[str, identifier()]
     languages: sections.Languages
-    registry: Annotated[str, text()]
     corpora: sections.Corpora
     variants: dict[str, Variant]
+    registry: Annotated[str, text()] = ""
     results: Annotated[str, folder()] = ""
     seed: Annotated[int, integer(0)] = Optimization.seed
     mirror: Annotated[str | None, optional(text())] = None
+    tokenized: Annotated[bool, flag()] = False
     generated: sections.Generated = field(default_factory=sections.Generated)
     shard: sections.Shard = field(default_factory=sections.Shard)
     select: sections.Select = field(default_factory=sections.Select)
@@ -51,6 +68,7 @@ class Experiment:
     threads: sections.Threads = field(default_factory=sections.Threads)
     phrase_based: sections.PhraseBased | None = None
     bpe: sections.BytePairs | None = None
+    files: sections.Files | None = None
     paper: Paper | None = None
 
     @property
@@ -71,6 +89,7 @@ class Experiment:
 SECTIONS = {
     "languages": sections.Languages,
     "corpora": sections.Corpora,
+    "files": sections.Files,
     "generated": sections.Generated,
     "shard": sections.Shard,
     "select": sections.Select,
@@ -81,9 +100,10 @@ SECTIONS = {
     "phrase_based": sections.PhraseBased,
     "bpe": sections.BytePairs,
 }
-OPTIONAL = ("phrase_based", "bpe")
+OPTIONAL = ("phrase_based", "bpe", "files")
+REPLACED = ("registry", "corpora", "mirror")  # by `files`
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
-KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", *SECTIONS, "paper", "defaults", "prototypes"]
+KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", "tokenized", *SECTIONS, "paper", "defaults", "prototypes"]
 
 
 def load(mapping: Mapping[str, Any]) -> Experiment:
@@ -91,10 +111,11 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     for key in section(mapping, "config"):
         if key not in KEYS:
             raise unknown(key, KEYS, "config")
+    replaced = REPLACED if mapping.get("files") is not None else ()
+    given = {key: value for key, value in mapping.items() if key not in replaced}
     for key in REQUIRED:
-        if mapping.get(key) is None:
+        if given.get(key) is None and key not in replaced:
             raise UserError(f"config: {key} is missing; {_expected(key)}")
-    given = dict(mapping)
     given["name"] = given.pop("experiment")
     scalars = {
         key: checked(given[key], check, f"config: {'experiment' if key == 'name' else key}")
@@ -107,6 +128,8 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
         for key, kind in SECTIONS.items()
         if key in given and not (key in OPTIONAL and given[key] is None)
     }
+    if "files" in typed:
+        typed["corpora"] = typed["files"].corpora()
     if "bpe" in typed:
         typed["shortlist"] = sections.Shortlist(typed["bpe"].symbols)
     variants = _variants(mapping, scalars.get("seed", Experiment.seed))
@@ -227,21 +250,24 @@ class Registered(Protocol):
     """A corpus in the registry (`nmt.corpora.registry`)."""
 
     @property
-    def role(self) -> str:
-        """What it is for; a monolingual one has no source side."""
+    def is_monolingual(self) -> bool:
+        """Whether it has no source side."""
 
 
 def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> None:
     """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on."""
-    noun = f"corpus ({experiment.registry})"
+    noun = f"corpus ({experiment.registry or 'files'})"
     corpora = experiment.corpora
     for use, chosen in asdict(corpora).items():
         where = f"config: corpora.{use}"
         for corpus in chosen:
             if corpus not in known:
                 raise unknown(corpus, known, where, noun)
-            if known[corpus].role == "monolingual":
-                raise UserError(f"{where}: {corpus} is monolingual; only phrase_based.monolingual may name it")
+            if known[corpus].is_monolingual:
+                raise UserError(
+                    f"{where}: {corpus} is monolingual; only phrase_based.monolingual may name one without a "
+                    "source_address"
+                )
     evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
     for corpus in experiment.phrase_based.monolingual if experiment.phrase_based else ():
         where = "config: phrase_based.monolingual"

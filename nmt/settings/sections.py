@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from nmt.settings.checks import (
     Section,
     choice,
+    file_pairs,
     flag,
     fraction,
     fractions,
@@ -49,6 +50,33 @@ class Corpora:
     test: Annotated[tuple[str, ...], names(1)]
     in_domain: Annotated[tuple[str, ...], names()] = ()
     held_out: Annotated[tuple[str, ...], names()] = ()
+
+
+@dataclass(frozen=True)
+class Files:
+    """The experiment's own files, by use: source, target and, for further corpora, source and target again."""
+
+    train: Annotated[tuple[str, ...], file_pairs(1)]
+    development: Annotated[tuple[str, ...], file_pairs(1)]
+    test: Annotated[tuple[str, ...], file_pairs(1)]
+    in_domain: Annotated[tuple[str, ...], file_pairs()] = ()
+    held_out: Annotated[tuple[str, ...], file_pairs()] = ()
+
+    def pairs(self) -> dict[str, dict[str, tuple[str, str]]]:
+        """Use -> name of a corpus -> its two files: the training corpora are train, train-2 and so on.
+
+        The development set is dev, because the workflow joins all of them to `development`.
+        """
+        found = {}
+        for use, files in asdict(self).items():
+            name = "dev" if use == "development" else use
+            pairs = zip(files[::2], files[1::2], strict=True)
+            found[use] = {name if number == 1 else f"{name}-{number}": pair for number, pair in enumerate(pairs, 1)}
+        return found
+
+    def corpora(self) -> Corpora:
+        """The names of the corpora, by use."""
+        return Corpora(**{use: tuple(pairs) for use, pairs in self.pairs().items()})
 
 
 @dataclass(frozen=True)

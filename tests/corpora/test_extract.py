@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +91,35 @@ def test_files_without_members(tmp_path: Path, pack: object) -> None:
     assert callable(pack)
     archives = plain(tmp_path, pack(ENGLISH.encode()), pack(FRENCH.encode()))
     assert extracted(tmp_path, archives) == LINES
+
+
+def zipped(text: bytes) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("x", text)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pack", "kind"),
+    [
+        (bz2.compress, "bzip2"),
+        (zipped, "zip"),
+        (lambda text: b"\x28\xb5\x2f\xfd" + text, "Zstandard"),
+        (lambda text: b"7z\xbc\xaf\x27\x1c" + text, "7z"),
+    ],
+)
+def test_other_compression_is_named(tmp_path: Path, pack: Callable[[bytes], bytes], kind: str) -> None:
+    """By the first bytes, whatever the name, and inside a tar as well."""
+    said = f"compressed with {kind}, which is not read; unpack it"
+    refused(tmp_path, plain(tmp_path, pack(ENGLISH.encode()), FRENCH.encode()), said=said)
+    archive = tar(tmp_path / "c.tgz", {"a.en": pack(ENGLISH.encode()), "a.fr": FRENCH.encode()})
+    refused(tmp_path, (archive, archive), ("a.en", "a.fr"), said=said)
+
+
+def test_a_line_that_begins_with_such_letters_is_text(tmp_path: Path) -> None:
+    english, french = extracted(tmp_path, plain(tmp_path, b"BZh9 is a mark.\n", b"PK n'en est pas une.\n"))
+    assert (english, french) == (["BZh9 is a mark."], ["PK n'en est pas une."])
 
 
 def test_stops_after_the_members(tmp_path: Path) -> None:

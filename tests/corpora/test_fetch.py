@@ -460,6 +460,8 @@ def test_mirrors(server: Server, tmp_path: Path) -> None:
 def test_mirror_without_the_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"a/b\.tgz: No such file.*`mirror`"):
         get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
+    with pytest.raises(UserError, match=r"^(?!.*repeat).*b\.tgz: No such file or directory; correct the registry"):
+        get((tmp_path / "b.tgz").as_uri(), tmp_path / "out" / "x")
     (tmp_path / "a" / "b.tgz").mkdir(parents=True)
     with pytest.raises(UserError, match="directory"):
         get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))

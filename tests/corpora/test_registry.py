@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.corpora.registry import COLUMNS, Archive, archive_path, read_archives, read_registry
+from nmt.corpora.registry import COLUMNS, REQUIRED, Archive, Corpus, archive_path, read_archives, read_registry
 from nmt.system.files import UserError
 
 DATA = Path(__file__).parents[2] / "data"
@@ -83,6 +83,17 @@ def test_a_monolingual_corpus_has_a_target_side_alone(tmp_path: Path) -> None:
             read_registry(written(tmp_path, row | change))
     with pytest.raises(UserError, match=f"line 2: published '{MD5},': give one for each address"):
         read_registry(written(tmp_path, row | {"published": f"{MD5},"}))
+
+
+def test_three_columns_are_enough(tmp_path: Path) -> None:
+    row = {"name": "toy", "source_address": "x/a.en", "target_address": "x/a.fr"}
+    alone = {"name": "news", "source_address": "", "target_address": "x/b.fr"}
+    corpora = read_registry(written(tmp_path, row, alone, columns=REQUIRED))
+    assert corpora == {
+        "toy": Corpus("toy", (Archive("x/a.en"), Archive("x/a.fr")), ("", ""), "", None, None),
+        "news": Corpus("news", (Archive("x/b.fr"),), ("",), "", None, None),
+    }
+    assert [corpus.is_monolingual for corpus in corpora.values()] == [False, True]
 
 
 def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) -> None:
@@ -226,7 +237,7 @@ def test_one_archive_described_twice(tmp_path: Path) -> None:
     ("columns", "said"),
     [
         ((*COLUMNS[:-1], "word"), "unknown column 'word'; did you mean 'words'"),
-        (COLUMNS[:-1], "missing column words"),
+        (("name", "role", "source_address"), "missing column target_address"),
         ((*COLUMNS, "name"), "twice"),
     ],
 )

@@ -63,6 +63,17 @@ def test_equals_sacremoses(language: str) -> None:
         assert FAST[language].line(line) == expected(language, line), repr(line)
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "words"),
+    [
+        ("fi", "Talo on suuri, esim. valkoinen.", "Talo on suuri , esim. valkoinen ."),
+        ("ar", "البيت كبير، والباب «صغير»؟", "البيت كبير ، والباب « صغير » ؟"),
+    ],
+)
+def test_finnish_and_arabic(language: str, line: str, words: str) -> None:
+    assert Tokenizer(language).line(line) == " ".join(MosesTokenizer(language).tokenize(line)) == words
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_equals_sacremoses_on_each_word_pair(language: str) -> None:
     rng = random.Random(1)
@@ -207,3 +218,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (tmp_path / "in").unlink()
     assert main([*words, "--language", "fr"]) == 1
     assert "no such file" in capsys.readouterr().err
+
+
+def test_tokenized_text_keeps_its_words(tmp_path: Path) -> None:
+    """Whatever white space separates them; nothing is cut off or escaped."""
+    (tmp_path / "text").write_text("房子\u3000很  大 。\n\n it's &amp; (so) \u2028x.\t\n")
+    assert main(["tokenize", "--input", str(tmp_path / "text"), "--output", str(tmp_path / "out"), "--language"]) == 0
+    assert list(read_lines(tmp_path / "out")) == ["房子 很 大 。", "", "it's &amp; (so) x."]

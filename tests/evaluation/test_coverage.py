@@ -84,3 +84,16 @@ def test_a_full_disk_is_one_line_and_room_mends_it(
     words[-1] = str(output)
     small_disk.refuse_then_take(words, output, 16384, capsys)
     assert output.read_text().count("\n") == 1 + 2 * (1 + 2000 + 1 + 1)
+
+
+def test_more_than_a_third_of_unknown_words_is_said(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A third is not more; nor is a text without words."""
+    assert main(words) == 0
+    assert "warning" not in capsys.readouterr().err
+    (tmp_path / "test.en").write_text("b b UNK UNK a\n")
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert said.count("warning") == 1
+    assert "warning: test: 40 % of the words in en are unknown to the models; give them more words (short" in said

@@ -103,6 +103,14 @@ def test_both_scores(arguments: list[str], tmp_path: Path) -> None:
     assert "tok:13a" in score["all"]["detokenized_signature"]
 
 
+def test_text_that_comes_tokenized_is_scored_as_it_is(arguments: list[str], tmp_path: Path) -> None:
+    lines(tmp_path / "raw", "a b c d&apos; e", "a b c d e", "a x")
+    del arguments[arguments.index("--language") + 1]
+    assert main(arguments) == 0
+    score = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert score["no_unk"]["detokenized_bleu"] == pytest.approx(100)
+
+
 def test_without_a_translation_that_avoids_unknown_words(arguments: list[str], tmp_path: Path) -> None:
     assert main(arguments) == 0
     both = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt import papers
+from nmt.corpora.own import read_corpora
 from nmt.corpora.registry import read_registry
 from nmt.settings import sections
 from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_corpora, load
@@ -68,7 +69,7 @@ def test_the_papers_model_is_the_default() -> None:
 def test_shipped_experiments_are_whole(file: str) -> None:
     experiment = read_experiment([file])
     assert experiment.name == Path(file).stem
-    check_corpora(experiment, read_registry(experiment.registry))
+    check_corpora(experiment, read_corpora(experiment))
     assert papers.artefacts(experiment)
 
 
@@ -119,11 +120,12 @@ def test_the_values_of_the_manual_are_the_defaults() -> None:
     """Those of the paper's section are held to its own classes by tests/papers."""
     mapping, experiment = manual(), read_experiment(["manual"])
     for one in fields(Experiment):
-        if one.default is not MISSING and one.name in mapping and one.name not in ("results", *OPTIONAL, "paper"):
+        own = ("registry", "results", *OPTIONAL, "paper")
+        if one.default is not MISSING and one.name in mapping and one.name not in own:
             assert mapping[one.name] == one.default, one.name
     for key, kind in SECTIONS.items():
         for one in fields(kind):
-            if one.default is not MISSING and (key, one.name) != ("corpora", "in_domain"):
+            if one.default is not MISSING and one.name != "in_domain":
                 assert getattr(getattr(experiment, key), one.name) == one.default, f"{key}.{one.name}"
     assert experiment.results == f"results/{experiment.name}"
     standard = asdict(Architecture()) | asdict(Optimization(updates=1)) | asdict(RunTime())
@@ -138,6 +140,19 @@ def test_an_experiment_of_its_own_needs_little() -> None:
     assert list(experiment.variants) == ["small"]
     assert (experiment.paper, experiment.phrase_based, experiment.evaluate.no_unk) == (None, None, False)
     assert experiment.shortlist == sections.Shortlist()
+
+
+def test_files_stand_for_a_registry_and_its_corpora() -> None:
+    files = "{train: [a.en, a.fr, b.en, b.fr], development: [~/c.en, ../c.fr], test: [d.en, d.fr]}"
+    experiment = paper(f"{{select: {{rule: all}}, phrase_based: null, mirror: m, files: {files}}}")
+    assert (experiment.registry, experiment.mirror) == ("", None)
+    assert experiment.corpora == sections.Corpora(("train", "train-2"), ("dev",), ("test",))
+    corpora = read_corpora(experiment)
+    check_corpora(experiment, corpora)
+    addresses = {name: [one.address for one in corpus.archives] for name, corpus in corpora.items()}
+    assert addresses["train-2"] == ["b.en", "b.fr"]
+    assert addresses["dev"] == ["~/c.en", "../c.fr"]
+    assert paper("{files: null}").registry == "data/corpora.tsv"
 
 
 def test_the_vocabulary_has_as_many_symbols_as_subwords_are_asked_for() -> None:
@@ -200,6 +215,13 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{select: {rule: shares}}", "config: select.shares: expected the share of one corpus or more"),
         ("{select: {shares: {un: 1.5}}}", "config: select.shares: expected a number from 0 to 1 for each"),
         ("{select: {shares: {unn: 0.5}}}", "config: select.shares: unknown training corpus unn; the nearest is un"),
+        ("{files: {train: [a, b], test: [a, b]}}", "config: files.development is missing; expected a list of files"),
+        ("{files: {train: [a]}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: [a, b, c]}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: [a, a]}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: [a, 'b{c}']}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: [a, 'http://b/c']}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: []}}", "source and target, as [a.en, a.de], one corpus or more, not []"),
         ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, 2 or more"),
         ("{bpe: {joint: 1}}", "config: bpe.joint: expected true or false"),
         ("{evaluate: {compare: [RNNsearch-50]}}", "evaluate.compare: expected a list of pairs of different names"),

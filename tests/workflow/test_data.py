@@ -190,7 +190,7 @@ def test_a_full_disk_fails_jobs_with_a_line_and_room_mends_it(tree: Tree, mirror
         pytest.skip("a file system cannot be mounted here")
     (tree.folder / "data/small").symlink_to(small_disk.folder)
     targets = [f"data/small/tokenized/un.1-of-6.{language}" for language in ("en", "fr")]
-    settings = {"mirror": mirror, "experiment": "small"}
+    settings = {"mirror": mirror, "experiment": "small", "results": "results/small"}
     small_disk.limit(40_960)  # for the archive, one side of its text and a part of the other
     run = paper(tree, *targets, **settings)
     assert run.returncode == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -169,8 +170,10 @@ def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
 
 
 def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None:
+    """The source is the user's own file, the target a published archive that the mirror has."""
+    source, target = (f"{ODD}/{side} {ODD}.txt" for side in ("source", "target"))
     row = {"name": "news-commentary-v9", "role": "train", "pairs": "2"}
-    row |= {f"{side}_address": f"{ODD}/{side} {ODD}.txt" for side in ("source", "target")}
+    row |= {"source_address": source, "target_address": f"https://host/{quote(target)}"}
     rows = [row, row | {"name": "newstest2012"}, row | {"name": "newstest2014"}]
     lines = [COLUMNS, *([one.get(column, "") for column in COLUMNS] for one in rows)]
     (tree.folder / f"{ODD}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
@@ -179,9 +182,9 @@ def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None
         (tree.folder / ODD / ODD / f"{side} {ODD}.txt").write_text(f"{side}\nb\n")
     odd = {"experiment": "odd", "extends": "mine.yaml", "registry": f"{ODD}.tsv", "mirror": ODD}
     (tree.folder / "odd.yaml").write_text(json.dumps(odd))
-    target = "data/odd/extracted/news-commentary-v9.fr"
-    run = tree.snakemake(target, "verify", "--cores", "2", "--configfile", "odd.yaml", configs=[])
+    extracted = "data/odd/extracted/news-commentary-v9.fr"
+    run = tree.snakemake(extracted, "verify", "--cores", "2", "--configfile", "odd.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert (tree.folder / target).read_text() == "target\nb\n"
-    assert set(read_lock(tree.folder / f"{ODD}.lock.tsv")) == {row[f"{side}_address"] for side in ("source", "target")}
+    assert (tree.folder / extracted).read_text() == "target\nb\n"
+    assert set(read_lock(tree.folder / f"{ODD}.lock.tsv")) == {target}
     assert not list(tree.folder.rglob("PWNED"))

@@ -154,6 +154,7 @@ def test_nothing_to_compare_asks_for_no_significance(tree: Tree) -> None:
 
 
 def test_open_text_needs_one_setting(tree: Tree) -> None:
+    (tree.folder / "corpora").mkdir(exist_ok=True)
     plan = jobs(tree.snakemake("--dry-run", "--config", "mirror=corpora", configs=["config/open.yaml"]))
     rules = [rule for rule, _ in plan]
     assert (rules.count("train"), rules.count("table1"), rules.count("mirror")) == (5, 2, 0)

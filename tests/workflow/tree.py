@@ -86,6 +86,13 @@ class Tree:
             process.join()
             return subprocess.CompletedProcess(words, process.exitcode or 0, Path(said.name).read_text())
 
+    def nmt(self, *words: str) -> str:
+        """What `nmt WORDS` prints in the copy."""
+        command = [sys.executable, "-m", "nmt", *words]
+        run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
     def plan(self, *overlays: str, options: tuple[str, ...] = (), path: str = "") -> list[Job]:
         """The jobs that a dry run of the smoke experiment under further `overlays` lists."""
         configs = list(SMOKE)
@@ -136,6 +143,7 @@ def in_fork(words: list[str], folder: Path, environment: dict[str, str], said: s
     os.chdir(folder)
     os.environ.update(environment)
     sys.path.insert(0, str(folder))
+    sys.argv[1:] = words
     from snakemake.cli import main
 
     main(words)

@@ -83,7 +83,7 @@ if PAPER.table3:
         params:
             labels=labels(PAPER.table3.models),
             set=lambda wildcards: PLACES[wildcards.place],
-            language=LANGUAGES[1],
+            language=untokenized(LANGUAGES[1]),
             settings=PAPER.table3.to_json(),
             seed=EXPERIMENT.seed,
             code=code("bahdanau2015.table3"),

@@ -3,6 +3,7 @@ import os
 import re
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir)))
@@ -10,11 +11,12 @@ os.environ.pop("PYTHONSAFEPATH", None)  # with which no job would find the packa
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
+from nmt.corpora.own import check_files, check_mirror, own_files, read_corpora
 from nmt.corpora.parts import cut_corpora, held_out_sets
-from nmt.corpora.registry import read_registry
 from nmt.model.attention import MODULES as ATTENTIONS
 from nmt.model.units import MODULES as UNITS
 from nmt.report.artefacts import collect, compared, on_page, targets
+from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.settings.extends import resolve
 from nmt.system.digest import digest
@@ -22,28 +24,37 @@ from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks
 
 
-def read_experiment():
-    """The checked experiment, its registry and its artefacts; a mistake ends the run with one line."""
+@contextmanager
+def one_line_mistakes():
+    """A mistake in the context ends the run with one line."""
     try:
-        for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
-            if workflow.is_main_process and folder.is_dir():
-                check_room(folder)
-        resolved = resolve(config)
-        experiment = load(resolved)
-        registry = read_registry(experiment.registry)
-        check_corpora(experiment, registry)
-        check_moses(experiment)
-        found = collect(experiment, papers.artefacts(experiment))
+        yield
     except UserError as error:
         sys.exit(f"snakemake: {error}")
     except OSError as error:
         sys.exit(f"snakemake: {error.filename}: {error.strerror}")
+
+
+def read_experiment():
+    """The checked experiment, its registry and its artefacts."""
+    for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
+        if workflow.is_main_process and folder.is_dir():
+            check_room(folder)
+    resolved = resolve(config)
+    experiment = load(resolved)
+    if workflow.is_main_process:
+        check_folders(experiment, sys.argv[1:])  # Snakemake itself does not know the targets yet
+    registry = read_corpora(experiment)
+    check_corpora(experiment, registry)
+    check_moses(experiment)
+    found = collect(experiment, papers.artefacts(experiment))
     config.clear()
     config.update(resolved)  # which the report shows
     return experiment, registry, found
 
 
-EXPERIMENT, REGISTRY, ARTEFACTS = read_experiment()
+with one_line_mistakes():
+    EXPERIMENT, REGISTRY, ARTEFACTS = read_experiment()
 announce()
 if workflow.is_main_process:
     clear_locks(Path(".snakemake"))
@@ -55,11 +66,20 @@ HELD_OUT = held_out_sets(EXPERIMENT.corpora)
 MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
 PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
 CORPORA = list(PARTS)
-ONE_SIDED = [name for name in CORPORA if REGISTRY[name].role == "monolingual"]
+ONE_SIDED = [name for name in CORPORA if REGISTRY[name].is_monolingual]
 PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
-ARCHIVES = {archive.path: archive for name in CORPORA for archive in REGISTRY[name].archives}
+GENERATED = EXPERIMENT.mirror == "generated"
+MIRROR = f"{DATA}/mirror" if GENERATED else EXPERIMENT.mirror or ""
+with one_line_mistakes():
+    FILES = [archive for name in CORPORA for archive in REGISTRY[name].archives]
+    # The user's own files, which are read where they are, and the archives that are fetched.
+    OWN = {} if GENERATED else own_files(FILES, MIRROR)
+    ARCHIVES = {archive.path: archive for archive in FILES if archive.address not in OWN}
+    if workflow.is_main_process and not GENERATED:
+        check_files(OWN.values())
+        check_mirror(MIRROR, [f"{DATA}/archives/{path}" for path in ARCHIVES])
 # The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
 BPE = EXPERIMENT.bpe
 CODES = [f"<data>/bpe/{'joint' if BPE.joint else language}.codes" for language in LANGUAGES] if BPE else []
@@ -102,6 +122,21 @@ def model_code(step, *variants):
         return digest([commands.module(step), *own], others)
 
     return of_variants
+
+
+def archives_of(wildcards):
+    """The files that hold a corpus, source first."""
+    return [OWN.get(one.address, f"<data>/archives/{one.path}") for one in REGISTRY[wildcards.corpus].archives]
+
+
+def own_bytes(wildcards):
+    """The lengths of the user's own files that hold a corpus: Snakemake itself sees only newer files."""
+    return [os.path.getsize(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
+
+
+def untokenized(language):
+    """The language by whose rules text is tokenized and detokenized; none where it comes tokenized."""
+    return [] if EXPERIMENT.tokenized else language
 
 
 def growing(mem_mb, runtime):

@@ -9,10 +9,8 @@ LANGUAGE_MODELS = expand("<data>/language_models/{side}.{what}", side=SIDES, wha
 BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
-GENERATED = EXPERIMENT.mirror == "generated"
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
-LOCK = "" if GENERATED else lock_path(EXPERIMENT.registry)
-MIRROR = f"{DATA}/mirror" if GENERATED else EXPERIMENT.mirror or ""
+LOCK = lock_path(EXPERIMENT.registry) if EXPERIMENT.registry and not GENERATED else ""
 
 
 rule mirror:
@@ -67,26 +65,28 @@ rule fetch:
         " --lock={params.lock:q} --mirror={params.mirror:q} --output {output:q} 2> >(tee {log:q} >&2)"
 
 
-# There is no benchmark file: Snakemake would take it for an output and not verify again.
-rule verify:
-    log:
-        "logs/verify/<experiment>/verify.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    resources:
-        **growing(mem_mb=500, runtime=60),
-    params:
-        registry=EXPERIMENT.registry,
-        lock=LOCK,
-        archives=f"{DATA}/archives",
-    shell:
-        "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives:q} 2> {log:q}"
+if EXPERIMENT.registry:
+
+    # There is no benchmark file: Snakemake would take it for an output and not verify again.
+    rule verify:
+        log:
+            "logs/verify/<experiment>/verify.log",
+        localrule: True
+        conda:
+            "../../environment.yml"
+        resources:
+            **growing(mem_mb=500, runtime=60),
+        params:
+            registry=EXPERIMENT.registry,
+            lock=LOCK,
+            archives=f"{DATA}/archives",
+        shell:
+            "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives:q} 2> {log:q}"
 
 
 rule extract:
     input:
-        lambda wildcards: [f"<data>/archives/{archive.path}" for archive in REGISTRY[wildcards.corpus].archives],
+        archives_of,
     output:
         both("<data>/extracted/{{corpus}}.{language}"),
     log:
@@ -102,6 +102,7 @@ rule extract:
     params:
         members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+        own=own_bytes,
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
@@ -113,7 +114,7 @@ if ONE_SIDED:
     # A monolingual corpus has no source side.
     rule extract_monolingual:
         input:
-            lambda wildcards: f"<data>/archives/{REGISTRY[wildcards.corpus].archives[0].path}",
+            archives_of,
         output:
             f"<data>/extracted/{{corpus}}.{LANGUAGES[1]}",
         log:
@@ -129,6 +130,7 @@ if ONE_SIDED:
         params:
             members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
             pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+            own=own_bytes,
             code=code("extract"),
         shell:
             "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
@@ -150,10 +152,11 @@ rule tokenize:
     resources:
         **growing(mem_mb=1000, runtime=60),
     params:
+        language=lambda wildcards: untokenized(wildcards.language),
         shard=lambda wildcards: PART[wildcards.part].options,
         code=code("tokenize"),
     shell:
-        "python -m nmt tokenize --language {wildcards.language:q} {params.shard:q} --input {input:q}"
+        "python -m nmt tokenize --language {params.language:q} {params.shard:q} --input {input:q}"
         " --output {output:q} 2> {log:q}"
 
 

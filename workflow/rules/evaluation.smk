@@ -24,7 +24,7 @@ rule evaluate:
     resources:
         **growing(mem_mb=2000, runtime=30),
     params:
-        language=LANGUAGES[1],
+        language=untokenized(LANGUAGES[1]),
         code=code("evaluate"),
     shell:
         "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"
@@ -67,6 +67,7 @@ rule coverage:
         "logs/coverage/<experiment>/coverage.log",
     benchmark:
         "benchmarks/coverage/<experiment>/coverage.tsv"
+    priority: 4  # before the trainings, because it warns of too few words
     conda:
         "../../environment.yml"
     resources:
@@ -77,7 +78,8 @@ rule coverage:
     shell:
         "python -m nmt coverage --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --texts {input.texts:q} --audit {input.audit:q}"
-        " --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q} --output {output:q} 2> {log:q}"
+        " --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q} --output {output:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule significance:

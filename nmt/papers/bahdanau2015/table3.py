@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translations", required=True, nargs="+", help="one file for each model")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
     parser.add_argument("--set", required=True, help="name of the test set, such as newstest2014")
-    parser.add_argument("--language", required=True, help="the target language, such as fr")
+    parser.add_argument(
+        "--language", nargs="?", help="the target language, such as fr; none where the raw text is tokenized, too"
+    )
     Table3.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--output-csv", type=Output, required=True)
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{arguments.source}: {len(chosen)} sentences of {settings.minimum_words} words or more, "
             f"not {settings.sentences}; Table 3 is shorter"
         )
-    detokenize = detokenizer(arguments.language)
+    detokenize = detokenizer(arguments.language) if arguments.language else str
     columns = ["line", "kind", "source", "reference", *arguments.labels]
     rows = [
         [

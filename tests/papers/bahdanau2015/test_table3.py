@@ -64,6 +64,13 @@ def test_table3_files(arguments: list[str], tmp_path: Path) -> None:
     assert r"of my\_set (drawn)" in page
 
 
+def test_text_that_comes_tokenized_stays_so(arguments: list[str], tmp_path: Path) -> None:
+    del arguments[arguments.index("--language") + 1]
+    assert main(arguments) == 0
+    with (tmp_path / "table3.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["one"] for row in csv.DictReader(file)} == {"l&apos; homme | a *"}
+
+
 def test_fewer_sentences_than_asked_for(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

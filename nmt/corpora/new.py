@@ -1,0 +1,148 @@
+"""Write an experiment on files of your own, config/NAME.yaml, with a remark on each setting; it runs as it is.
+
+One model with attention is trained, of the size of one of the experiments that are here. Other settings are changed in
+the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nmt.corpora.own import check_files
+from nmt.settings.elsewhere import CONFIGS, experiments
+from nmt.settings.experiment import load
+from nmt.settings.extends import PAPER, read_experiment
+from nmt.settings.sections import Languages
+from nmt.settings.variant import Architecture, Optimization, RunTime, Variant
+from nmt.system.files import UserError, write_lines
+
+SIZES = {"demo": "config/demo.yaml", "open": "config/open.yaml", "paper": PAPER}
+LIKE = "RNNsearch-50"  # the model of these experiments whose size is taken
+MODEL = "RNNsearch"
+TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
+ASK = "name both languages, such as --languages en de"
+EXPERIMENT = """\
+# {source} to {target}, from your own files, at the size of {like}. Run it by
+#   snakemake --cores all --configfile {file}
+# What is left out has the value given in config/manual.yaml, which explains every setting.
+
+experiment: {name}
+languages: {languages}
+
+# Plain text, gz or xz, a sentence a line; line by line the second file translates the first. Further corpora follow in
+# the same list, as [a.{source}, a.{target}, b.{source}, b.{target}]. What depends on a changed file is made again.
+files:
+  train: {train}
+  development: {dev}
+  test: {test}
+tokenized: {tokenized}  # true: there are spaces between words and punctuation marks already
+
+select: {{rule: all}}  # train on every pair; other rules choose those that are most like files.in_domain
+shortlist: {{size: {words}}}  # how many words of each side the model knows
+# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown
+evaluate: {{train_sample: {sample}}}
+threads: {{train: {train_threads}, translate: {translate_threads}}}
+
+paper:
+  name: bahdanau2015
+  table1: {{}}  # BLEU
+  figure2: {{}}  # BLEU by the length of the sentences
+  figure3: {{model: {model}}}  # which source words the model attends to
+
+defaults:{defaults}
+
+variants:
+  {model}: {{updates: {updates}}}
+  # RNNencdec: {{attention: fixed, updates: {updates}}}  # a model without attention, to compare
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="of the experiment, its file and its folders")
+    for name, what in TEXTS.items():
+        parser.add_argument(
+            f"--{name}", required=True, nargs="+", metavar="FILE", help=f"{what}: source, target, source, target ..."
+        )
+    parser.add_argument(
+        "--languages",
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="language codes (default: the endings of the files, as in a.en and a.de.xz)",
+    )
+    parser.add_argument(
+        "--tokenized", action="store_true", help="the text is tokenized already, with spaces between words"
+    )
+    parser.add_argument(
+        "--size",
+        choices=SIZES,
+        default="demo",
+        help="of the model: minutes on two cores (demo), half an hour (open) or days (paper) (default: %(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    files = {name: getattr(arguments, name) for name in TEXTS}
+    sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
+    path = CONFIGS / f"{arguments.name}.yaml"
+    if path.exists() or arguments.name in (known.name for known in experiments()):
+        raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
+    check_files([*sides[0], *sides[1]])
+    languages = Languages(*(arguments.languages or map(language_of, sides)))
+    text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
+    load(yaml.safe_load(text))
+    write_lines(path, text.split("\n")[:-1])
+    print(f"{path}: written; run it by\n  snakemake --cores all --configfile {path}")
+
+
+def language_of(files: Sequence[str]) -> str:
+    """The language in which `files` end, but for .gz and .xz: two letters. Raises UserError."""
+    endings: dict[str, str] = {}
+    for file in files:
+        ending = Path(file.removesuffix(".gz").removesuffix(".xz")).suffix[1:]
+        if len(ending) != 2:
+            raise UserError(f"{file}: does not end in a language, as .en does; {ASK}")
+        endings.setdefault(ending, file)
+    if len(endings) > 1:
+        raise UserError(f"{' and '.join(endings.values())}: end in different languages; {ASK}")
+    return next(iter(endings))
+
+
+def experiment_text(name: str, languages: Languages, files: dict[str, list[str]], *, size: str, tokenized: bool) -> str:
+    """The experiment in YAML."""
+    like = read_experiment([SIZES[size]])
+    model = like.variants[LIKE]
+    return EXPERIMENT.format(
+        name=flow(name),
+        languages=flow(asdict(languages)),
+        file=CONFIGS / f"{name}.yaml",
+        like=SIZES[size],
+        source=languages.source,
+        target=languages.target,
+        **{use: flow(paths) for use, paths in files.items()},
+        tokenized=flow(tokenized),
+        words=like.shortlist.size,
+        sample=like.evaluate.train_sample,
+        train_threads=like.threads.train,
+        translate_threads=like.threads.translate,
+        model=MODEL,
+        defaults="".join(f"\n  {key}: {flow(value)}" for key, value in of_its_own(model).items()) or " {}",
+        updates=model.optimization.updates,
+    )
+
+
+def flow(value: Any) -> str:
+    """A value in YAML, on one line."""
+    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf")).split("\n")[0]
+
+
+def of_its_own(model: Variant) -> dict[str, Any]:
+    """The settings of `model` that are not the defaults, but for its length and its seed."""
+    standard = asdict(Architecture()) | asdict(Optimization(model.optimization.updates)) | asdict(RunTime())
+    own = asdict(model.architecture) | asdict(model.optimization) | asdict(model.run_time)
+    return {key: value for key, value in own.items() if value != standard[key] and key != "seed"}

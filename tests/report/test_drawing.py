@@ -1,0 +1,58 @@
+"""Figures show the words of every language for which the system has a font."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
+
+from nmt.report.drawing import CJK_FONTS, FONT, fonts, save, style
+
+WORD = "房"
+
+
+def make_font(path: Path, name: str) -> None:
+    """A font of one character, a square."""
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for corner in ((0, 700), (700, 700), (700, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder([".notdef", "house"])
+    builder.setupCharacterMap({ord(WORD): "house"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "house": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (800, 0), "house": (800, 0)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": name, "styleName": "Regular", "psName": "Square"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(path)
+
+
+def draw(folder: Path) -> list[str]:
+    """What is warned of while a figure of the word is drawn."""
+    figure = Figure(figsize=(1, 1))
+    figure.text(0.5, 0.5, f"House {WORD}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save(figure, [str(folder / f"word.{kind}") for kind in ("pdf", "svg", "png")])
+    return [str(one.message) for one in caught]
+
+
+def test_chinese_is_drawn_with_an_installed_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_font(tmp_path / "font.ttf", CJK_FONTS[1])
+    monkeypatch.setattr(fontManager, "ttflist", [one for one in fontManager.ttflist if one.name not in CJK_FONTS])
+    with style():
+        assert fonts() == [FONT]
+        assert any("missing from font(s) DejaVu Sans" in said for said in draw(tmp_path))
+    fontManager.addfont(tmp_path / "font.ttf")
+    with style():
+        assert fonts() == [FONT, CJK_FONTS[1]]
+        assert draw(tmp_path) == []
+    assert "#Square-" in (tmp_path / "word.svg").read_text()

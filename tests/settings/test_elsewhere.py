@@ -1,0 +1,63 @@
+"""The folders of other experiments: their results are not written over, and their targets say who makes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.settings.elsewhere import check_folders, experiments
+from nmt.settings.experiment import Experiment, load
+from nmt.system.files import UserError
+
+FILES = {
+    "demo.yaml": "# A remark.\nextends: other.yaml\nexperiment: demo  # of two words\n",
+    "paper/wmt.yaml": "experiment: wmt\nresults: 'results'\nvariants: {a: {updates: 1}}\n",
+    "broken.yaml": "experiment: [\n",
+    "list.yaml": "- a\n",
+    "number.yaml": "experiment: 3\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        path = tmp_path / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+
+def experiment(name: str, results: str) -> Experiment:
+    corpora = {"train": ["a"], "development": ["b"], "test": ["c"]}
+    mapping = {"experiment": name, "results": results, "registry": "r.tsv", "corpora": corpora}
+    mapping |= {"languages": {"source": "en", "target": "fr"}, "select": {"rule": "all"}}
+    return load(mapping | {"variants": {"small": {"updates": 1}}})
+
+
+def test_each_experiment_has_its_own_name_and_folder() -> None:
+    assert experiments() == [
+        ("config/demo.yaml", "demo", "results/demo"),
+        ("config/paper/wmt.yaml", "wmt", "results"),
+    ]
+
+
+def test_another_experiments_folder_of_results_is_refused() -> None:
+    for folder, file in (("results", "config/paper/wmt.yaml"), ("results/demo", "config/demo.yaml")):
+        with pytest.raises(UserError, match=rf"^config: results: {folder} is the folder .* \({file}\); name another$"):
+            check_folders(experiment("mine", folder), [])
+    check_folders(experiment("demo", "results/demo"), [])  # the same experiment, under further files
+
+
+@pytest.mark.parametrize("target", ["results/demo/table1.csv", "./results/demo/a/b.csv", "data/demo/models/x"])
+def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
+    with pytest.raises(UserError, match=r"experiment demo, and this one is wmt; give --configfile config/demo\.yaml$"):
+        check_folders(experiment("wmt", "results"), ["all", target])
+    check_folders(experiment("demo", "results/demo"), [target])
+
+
+def test_a_target_of_nobody_else_is_accepted() -> None:
+    check_folders(
+        experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]
+    )
+    check_folders(experiment("wmt", "results"), ["results/table1.csv", "results/unknown/table1.csv"])

@@ -1,0 +1,118 @@
+"""Own text: docs/own-text.md from its first command to its last, in four languages; and changes and mistakes in it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from nmt.evaluation.coverage import COLUMNS
+from nmt.system.tables import read_csv
+from tests.corpora.sentences import write_files
+from tests.workflow.test_documents import TEXTS, begin_own_text, plannable, steps
+from tests.workflow.tree import Tree, jobs
+
+PAGE = TEXTS["docs/own-text.md"]
+SMALL = """\
+shortlist: {size: 60}
+translate: {beam: 2, fallback: false}
+defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, batch: 8, evaluate_every: 10}
+variants: {RNNsearch: {updates: 20}}
+"""  # what keeps the test short
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A tree in which the page's commands have been run."""
+    tree = Tree(tmp_path_factory.mktemp("tree"))
+    (tree.folder / "small.yaml").write_text(SMALL)
+    begin_own_text(tree)
+    [words] = plannable(PAGE)
+    run = tree.snakemake(*words, "small.yaml", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    return tree
+
+
+def planned(tree: Tree) -> set[str]:
+    """The rules that the page's command would run now."""
+    [words] = plannable(PAGE)
+    return {rule for rule, _ in jobs(tree.snakemake("--dry-run", *words, "small.yaml", configs=[]))}
+
+
+def test_the_page_leads_to_results(tree: Tree) -> None:
+    """Every file of results that the page names is there, and its last command translates."""
+    results = tree.folder / "results/mine"
+    named = {word for word in ("index.html", "table1.md", "figure2.pdf", "figure3.pdf") if word in PAGE}
+    assert len(named) == 4
+    assert all((results / name).stat().st_size for name in named)
+    [translate] = [words for words in steps(PAGE) if words[0] == "translate"]
+    assert (tree.folder / translate[translate.index("--model") + 1] / "model.safetensors").exists()
+    coverage = read_csv(results / "coverage.csv", COLUMNS)
+    assert {row[1] for row in coverage} == {"de", "fi"}
+    assert planned(tree) == set()
+
+
+def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
+    """A newer file by its bytes, an older one by its length; and there is no lock to refuse it."""
+    file = tree.folder / "train.de"
+    text, before = file.read_text(), file.stat()
+    os.utime(file)
+    assert planned(tree) == set()
+    file.write_text(text.replace("ist", "war"))
+    assert {"extract", "train", "index"} <= planned(tree)
+    file.write_text(text.replace("ist", "bleibt"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns - 10**12))
+    assert {"extract", "train", "index"} <= planned(tree)
+    [words] = plannable(PAGE)
+    run = tree.snakemake("data/mine/selected/train.de", *words, "small.yaml", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "bleibt" in (tree.folder / "data/mine/selected/train.de").read_text()
+    assert not list(tree.folder.glob("data/*.lock.tsv"))
+
+
+def test_the_files_of_a_registry_are_read_in_place(tree: Tree) -> None:
+    """Three columns are enough; nothing is fetched."""
+    rows = [("name", "source_address", "target_address")]
+    rows += [(name, f"{name}.de", f"{name}.fi") for name in ("train", "dev", "test")]
+    (tree.folder / "own.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    overlay = "extends: config/mine.yaml\nexperiment: listed\nfiles: null\nregistry: own.tsv\nmirror: FOLDER\n"
+    overlay += "corpora: {train: [train], development: [dev], test: [test]}\n"
+    (tree.folder / "listed.yaml").write_text(overlay.replace("FOLDER", str(tree.folder)))
+    rules = [rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=["listed.yaml"]))]
+    assert (rules.count("fetch"), rules.count("extract")) == (0, 3)
+
+
+def test_tokenized_arabic_and_chinese(tree: Tree) -> None:
+    write_files(tree.folder, "ar", "zh")
+    files = [f"{name}.{language}" for name in ("train", "dev", "test") for language in ("ar", "zh")]
+    tree.nmt("new", "east", "--tokenized", "--train", *files[:2], "--dev", *files[2:4], "--test", *files[4:])
+    (tree.folder / "words.yaml").write_text("shortlist: {size: 12}\n")
+    shown = [f"results/east/{name}" for name in ("table1.csv", "coverage.csv", "figure3.pdf")]
+    configs = ["config/east.yaml", "small.yaml", "words.yaml"]
+    run = tree.snakemake("--cores", "2", "--configfile", *configs, "--", *shown, configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "of the words in ar are unknown to the models" in run.stdout
+    assert (tree.folder / "data/east/tokenized/test.zh").read_text() == (tree.folder / "test.zh").read_text()
+    assert (tree.folder / "results/east/figure3.pdf").stat().st_size
+
+
+def said(tree: Tree, *words: str, configs: list[str]) -> str:
+    """The one line that a dry run that fails says."""
+    run = tree.snakemake("--dry-run", *words, configs=configs)
+    assert run.returncode != 0
+    [line] = [line for line in run.stdout.split("\n") if line.startswith("snakemake: ")]
+    assert "Traceback" not in run.stdout
+    return line.removeprefix("snakemake: ")
+
+
+def test_mistakes_end_the_dry_run_with_a_line(tree: Tree) -> None:
+    overlay = "extends: config/mine.yaml\nexperiment: wrong\n"
+    wrong = tree.folder / "wrong.yaml"
+    wrong.write_text(f"{overlay}files: {{train: [trian.de, train.fi]}}\n")
+    assert said(tree, configs=["wrong.yaml"]).startswith("trian.de: no such file; the nearest is train.de; correct")
+    wrong.write_text(f"{overlay}results: results/mine\n")
+    assert "results/mine is the folder of the experiment mine" in said(tree, configs=["wrong.yaml"])
+    wrong.write_text("extends: config/open.yaml\nexperiment: wrong\nmirror: ~/no/such\n")
+    assert said(tree, configs=["wrong.yaml"]).startswith("mirror: ~/no/such: no such folder")
+    wanted = said(tree, "results/mine/table1.csv", configs=[])
+    assert wanted.endswith("give --configfile config/mine.yaml")
