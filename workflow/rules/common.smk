@@ -90,6 +90,9 @@ MODEL = [
     + (("source.codes", "target.codes") if BPE else ())
 ]
 SYSTEMS = EXPERIMENT.systems
+# The language is that of the project, and tables and pages must say so.
+GENERATED = EXPERIMENT.mirror == "generated"
+MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 
