@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         found.serve_forever()
 
 
-class Translator:
+class Service:
     """Translates a sentence at a time, whatever the number of threads that call it."""
 
     def __init__(self, trained: TrainedModel, beam: int, n_best: int) -> None:
@@ -126,7 +126,7 @@ class _Server(ThreadingHTTPServer):
 
 def server(trained: TrainedModel, host: str, port: int, beam: int, n_best: int) -> ThreadingHTTPServer:
     """A server of the page of `trained`; `serve_forever` answers requests. UserError where it cannot listen there."""
-    translator = Translator(trained, beam, n_best)
+    service = Service(trained, beam, n_best)
     shown = page(trained).encode()
 
     class Handler(BaseHTTPRequestHandler):
@@ -150,7 +150,7 @@ def server(trained: TrainedModel, host: str, port: int, beam: int, n_best: int) 
                 self._answer(HTTPStatus.BAD_REQUEST, json.dumps({"error": str(error)}).encode(), "application/json")
                 return
             self._head(HTTPStatus.OK, "application/x-ndjson")
-            translator.translate(text, lambda message: self._send(json.dumps(message)))
+            service.translate(text, lambda message: self._send(json.dumps(message)))
 
         def _text(self) -> str:
             """The text of the request; ValueError where there is none."""
@@ -171,7 +171,7 @@ def server(trained: TrainedModel, host: str, port: int, beam: int, n_best: int) 
 
         def _is_foreign(self) -> bool:
             """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
-            name = self.headers.get("Host", "").rpartition(":")[0]
+            name = self.headers.get("Host", "").partition(":")[0]
             if host not in LOOPBACK or name in LOOPBACK:
                 return False
             self._answer(HTTPStatus.FORBIDDEN, b"not the address of this server\n", "text/plain")

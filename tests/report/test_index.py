@@ -303,13 +303,29 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("width", [500, 900])
-def test_a_narrow_window_holds_the_page(arguments: list[str], tmp_path: Path, width: int) -> None:
+def test_a_narrow_window_holds_the_page_and_heads_in_sight(arguments: list[str], tmp_path: Path, width: int) -> None:
     main(arguments)
     script = """
     document.querySelector('.cards button').click();
     found.width = document.documentElement.scrollWidth;
+    const grid = document.querySelector('.grid');
+    grid.style.maxHeight = grid.style.width = '6rem';
+    grid.scrollTop = grid.scrollLeft = 30;
+    const place = (one) => { const {top, left} = one.getBoundingClientRect(); return {top, left}; };
+    found.scrolled = [grid.scrollTop, grid.scrollLeft];
+    found.grid = place(grid);
+    found.head = place(grid.querySelector('thead th')).top;
+    found.row = place(grid.querySelector('tbody th')).left;
+    document.body.style.paddingBottom = '200vh';
+    document.querySelector('.cards').style.paddingBottom = '200vh';
+    document.querySelector('.cards').scrollIntoView();
+    found.source = place(document.querySelector('.source')).top;
     """
-    assert ask(tmp_path / "results/index.html", "big/4", script, width=width)["width"] <= width
+    found = ask(tmp_path / "results/index.html", "big/4", script, width=width)
+    assert found["width"] <= width
+    assert found["scrolled"] == [30, 30]
+    assert (found["head"], found["row"]) == pytest.approx((found["grid"]["top"], found["grid"]["left"]), abs=1)
+    assert found["source"] == 0
 
 
 def test_an_address_that_names_no_sentence_shows_the_first(arguments: list[str], tmp_path: Path) -> None:

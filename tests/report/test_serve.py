@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -195,11 +196,22 @@ def test_the_page_is_for_this_machine(start: Callable[..., int], tmp_path: Path)
     assert "default-src 'none'" in (page.getheader("Content-Security-Policy") or "")
     assert "<h1>model: en to fr</h1>" in page.read().decode()
     body = json.dumps({"text": LINE})
-    assert send(port, body, headers={**JSON, "Host": f"localhost:{port}"})[0] == 200
+    for name in (f"localhost:{port}", "127.0.0.1"):
+        assert send(port, body, headers={**JSON, "Host": name})[0] == 200
     assert send(port, body, headers={**JSON, "Host": f"evil.example:{port}"})[0] == 403
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/etc/passwd")
     assert connection.getresponse().status == 404
+
+
+def test_it_says_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda server: None)
+    assert main(["serve", "--model", str(save(tmp_path)), "--device", "cpu", "--port", "0"]) == 0
+    said = capsys.readouterr()
+    assert re.fullmatch(r"nmt serve: http://127\.0\.0\.1:[0-9]+/ \(Ctrl-C ends it\)\n", said.err)
+    assert said.out == ""
 
 
 def test_a_users_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
