@@ -70,6 +70,7 @@ def _markdown(text: str, level: int) -> str:
             token.tag = f"h{int(token.tag[1:]) + level - 1}"
     shown = parser.renderer.render(tokens, parser.options, {})
     scrolled = str(shown).replace("<table>", SCROLLED[0]).replace("</table>", SCROLLED[1])
+    scrolled = scrolled.replace("<td", '<td dir="auto"')  # a cell may hold a sentence of any language
     return FOLD.sub(lambda fold: f"<details><summary>{fold[1]}</summary>" if fold[1] else "</details>", scrolled)
 
 

@@ -16,6 +16,7 @@ from nmt.report.markup import MADE_UP
 from tests.chromium import document
 
 SENTENCES = 2 * CHUNK + 20
+ARABIC = "مرحبا بالعالم"
 REFERENCE = "l&apos; eau de la maison {} , bleue ."
 TARGETS = {
     "fixed": lambda line: "le feu <eos>",
@@ -42,7 +43,7 @@ def arguments(tmp_path: Path) -> list[str]:
     texts["baseline"] = (f"cette maison {n}" for n in range(SENTENCES))
     for side, lines in texts.items():
         (tmp_path / f"big.{side}").write_text("".join(f"{line}\n" for line in lines))
-        (tmp_path / f"small.{side}").write_text("\n")
+        (tmp_path / f"small.{side}").write_text(f"{ARABIC}\n" if side == "source" else "\n")
     for model, target in TARGETS.items():
         records = [record(n, target(n).split(" "), attention=model == "looks") for n in range(SENTENCES)]
         (tmp_path / f"{model}.big").write_text("".join(json.dumps(one) + "\n" for one in records))
@@ -91,7 +92,7 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert text["reference"][3] == "l'\beau de la maison 3\b, bleue\b."
     assert [system[3] for system in text["systems"]] == ["le feu", "l'\beau", "cette maison 3"]
     [small] = json.loads("[" + (folder / "small.js").read_text()[:-3].partition(",")[2] + "]")
-    assert small == {"source": [""], "reference": [""], "systems": [[None], [None], [""]]}
+    assert small == {"source": [ARABIC], "reference": [""], "systems": [[None], [None], [""]]}
     page = (tmp_path / "results/index.html").read_text()
     assert 'src="figure2.svg"' in page
     assert 'href="figure2.pdf"' in page
@@ -288,6 +289,8 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
         location.hash = 'small/1';
         await at_once();
         found.small = asked('#sentence .cards p');
+        const places = ['#sentence .source', '#sentence h3'].map((one) => document.querySelector(one));
+        found.directions = places.map((one) => getComputedStyle(one).direction);
         """,
     )
     assert found["last"] == [f"Sentence {SENTENCES} of big", f"101 to {SENTENCES} of {SENTENCES}"]
@@ -300,6 +303,7 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
     assert found["beats"] == [2, 4, 6]  # "l'eau" has two words of the reference, "l'feu" one and "le feu" none
     assert found["tabs"] == [True, False, True]
     assert found["small"] == ["", "not translated", "not translated", ""]
+    assert found["directions"] == ["rtl", "ltr"]
 
 
 @pytest.mark.parametrize("width", [500, 900])

@@ -27,6 +27,7 @@ def test_markdown_shows_what_was_escaped_as_it_was(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     shown = show_table(str(path), level=3)
     assert "<h3>Table</h3>" in shown
+    assert shown.count('<td dir="auto"') == 2
     assert "<strong>x</strong>" in shown
     assert "<script" not in shown
     assert "&lt;b&gt;raw&lt;/b&gt;" in shown
