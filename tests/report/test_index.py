@@ -196,9 +196,28 @@ const found = {};
 """
 
 
-def ask(page: Path, anchor: str, script: str, *, width: int = 1400) -> dict[str, Any]:
+# The contrasts of text with what is behind it, as WCAG 2 defines them.
+CONTRASTS = """
+const levels = (colour) => colour.match(/[0-9.]+/g).map(Number);
+const luminance = (colour) => levels(colour).slice(0, 3).map((level) => level / 255)
+  .map((level) => level <= 0.04045 ? level / 12.92 : ((level + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, level, place) => sum + level * [0.2126, 0.7152, 0.0722][place], 0);
+const behind = (one) => {
+  const colour = getComputedStyle(one).backgroundColor;
+  return levels(colour)[3] === 0 ? behind(one.parentNode) : luminance(colour);
+};
+const places = ['.note', 'h1', '.tabs a', '.cards .other', '#list .faint', '.cards button'];
+found.contrasts = places.map((place) => document.querySelector(place)).map((one) => {
+  const [less, more] = [luminance(getComputedStyle(one).color), behind(one)].sort((a, b) => a - b);
+  return (more + 0.05) / (less + 0.05);
+});
+found.ground = behind(document.body);
+"""
+
+
+def ask(page: Path, anchor: str, script: str, **window: Any) -> dict[str, Any]:
     """What `script` puts in `found` as a browser runs it on the page."""
-    said = document(page, anchor, f"{SAY}{script}; document.title = JSON.stringify(found);", width=width)
+    said = document(page, anchor, f"{SAY}{script}; document.title = JSON.stringify(found);", **window)
     title = re.search(r"<title>(.*?)</title>", said, re.DOTALL)
     assert title is not None
     return dict(json.loads(html.unescape(title[1])))
@@ -306,9 +325,11 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
     assert found["directions"] == ["rtl", "ltr"]
 
 
-@pytest.mark.parametrize("width", [500, 900])
-def test_a_narrow_window_holds_the_page_and_heads_in_sight(arguments: list[str], tmp_path: Path, width: int) -> None:
-    main(arguments)
+@pytest.mark.parametrize(("width", "dark"), [(500, False), (900, True), (1400, False)])
+def test_a_window_of_any_width_holds_the_page_and_heads_in_sight(
+    arguments: list[str], tmp_path: Path, width: int, dark: bool
+) -> None:
+    main([*arguments, "--generated"])
     script = """
     document.querySelector('.cards button').click();
     found.width = document.documentElement.scrollWidth;
@@ -325,8 +346,11 @@ def test_a_narrow_window_holds_the_page_and_heads_in_sight(arguments: list[str],
     document.querySelector('.cards').scrollIntoView();
     found.source = place(document.querySelector('.source')).top;
     """
-    found = ask(tmp_path / "results/index.html", "big/4", script, width=width)
+    found = ask(tmp_path / "results/index.html", "big/4", script + CONTRASTS, width=width, dark=dark)
     assert found["width"] <= width
+    assert (found["ground"] < 0.1) == dark
+    assert len(found["contrasts"]) == 6
+    assert min(found["contrasts"]) > 4.5
     assert found["scrolled"] == [30, 30]
     assert (found["head"], found["row"]) == pytest.approx((found["grid"]["top"], found["grid"]["left"]), abs=1)
     assert found["source"] == 0
