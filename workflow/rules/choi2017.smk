@@ -152,7 +152,7 @@ if PAPER.figure2:
             code=model_code("choi2017.model_alignments", *PAPER.figure2.models),
         shell:
             "python -m nmt choi2017.model_alignments --models {params.models:q} --labels {params.labels:q}"
-            " --source {input.source:q} --translations {input.translations:q} --line {params.line} --device cpu"
+            " --source {input.source:q} --translations {input.translations:q} --line {params.line:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure2:
@@ -198,7 +198,7 @@ if PAPER.figure3:
             code=model_code("choi2017.mean_weights", PAPER.figure3.model),
         shell:
             "python -m nmt choi2017.mean_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line} --settings {params.settings:q} --device cpu"
+            " --translation {input.translation:q} --line {params.line:q} --settings {params.settings:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure3:
@@ -251,7 +251,7 @@ if PAPER.figure4:
         shell:
             "python -m nmt choi2017.specialized_dimensions --model $(dirname {input.model[0]:q})"
             " --aligner $(dirname {input.aligner[0]:q}) --source {input.source:q} --translation {input.translation:q}"
-            " --settings {params.settings:q} --seed {params.seed} --device {params.device:q} --threads {threads}"
+            " --settings {params.settings:q} --seed {params.seed:q} --device {params.device:q} --threads {threads}"
             " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> >(tee {log:q} >&2)"
 
     rule dimension_weights:
@@ -275,7 +275,7 @@ if PAPER.figure4:
             code=model_code("choi2017.dimension_weights", PAPER.figure4.model),
         shell:
             "python -m nmt choi2017.dimension_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line} --dimensions {input.dimensions:q} --device cpu"
+            " --translation {input.translation:q} --line {params.line:q} --dimensions {input.dimensions:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure4:
