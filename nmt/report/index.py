@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--references", required=True, nargs="+", metavar="FILE", help="tokenized, one for each set")
     parser.add_argument(
         "--languages",
-        required=True,
-        nargs=2,
-        metavar=("SOURCE", "TARGET"),
-        help="such as en fr, for their spacing",
+        nargs="*",
+        default=[],
+        metavar="CODE",
+        help="of source and target, such as en fr, whose rules of spacing are followed (none: the text came tokenized)",
     )
     parser.add_argument("--labels", required=True, nargs="+", metavar="MODEL", help="names of the models")
     parser.add_argument(
@@ -99,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{option}: give one for each of the {len(arguments.shown)} files of --shown")
     if len(arguments.baseline) not in (0, 1 + len(sets)):
         raise UserError(f"--baseline: {len(arguments.baseline) - 1} files for {len(sets)} sets; give {len(sets)}")
+    if len(arguments.languages) not in (0, 2):
+        raise UserError("--languages: give those of source and target, or none")
     if arguments.output.suffix != ".html":
         raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
     folder = arguments.output.with_suffix("")
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
         files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
-        for file, line in scripts(name, read_parallel(*files), of_set, arguments.languages):
+        for file, line in scripts(name, read_parallel(*files), of_set, arguments.languages or (None, None)):
             write_lines(folder / file, [line])
             written.add(file)
     for file in set(os.listdir(folder)) - written:
@@ -124,7 +126,7 @@ def is_script(path: Path) -> bool:
 
 
 def scripts(
-    name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str], languages: Sequence[str]
+    name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str], languages: Sequence[str | None]
 ) -> Iterator[tuple[str, str]]:
     """(file, line) of each script of a set: its texts, then the weights of all models, CHUNK sentences at a time.
 

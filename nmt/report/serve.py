@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address to listen on; any but a loopback address lets other machines in (default: %(default)s)",
     )
     parser.add_argument("--port", type=int, default=8000, help="0 takes one that is free (default: %(default)s)")
+    parser.add_argument(
+        "--tokenized",
+        action="store_true",
+        help="for a model of text that came tokenized: what is typed has spaces between words (default: plain text)",
+    )
     parser.add_argument("--beam", type=int, default=Translate.beam, metavar="K", help="beam width (%(default)s)")
     parser.add_argument(
         "--n-best", type=int, default=5, metavar="N", help="translations to show, at most K (%(default)s)"
@@ -59,7 +64,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.beam < 1 or arguments.n_best < 1:
         raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
     trained = load_trained(arguments.model, prepare(arguments))
-    with server(trained, arguments.host, arguments.port, arguments.beam, arguments.n_best) as found:
+    languages = (None, None) if arguments.tokenized else trained.languages
+    service = Service(trained, languages, arguments.beam, arguments.n_best)
+    with server(service, page(trained), arguments.host, arguments.port) as found:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
         found.serve_forever()
 
@@ -67,9 +74,10 @@ def run(arguments: argparse.Namespace) -> None:
 class Service:
     """Translates a sentence at a time, whatever the number of threads that call it."""
 
-    def __init__(self, trained: TrainedModel, beam: int, n_best: int) -> None:
-        self._trained, self._beam, self._n_best = trained, beam, n_best
-        self._read_source, self._read = map(reader, trained.languages)
+    def __init__(self, trained: TrainedModel, languages: tuple[str | None, str | None], beam: int, n_best: int) -> None:
+        """Without `languages` text is read and written with spaces between words."""
+        self._trained, self._language, self._beam, self._n_best = trained, languages[0], beam, n_best
+        self._read_source, self._read = map(reader, languages)
         self._turn = threading.Lock()
 
     def translate(self, text: str, send: Callable[[Message], None]) -> None:
@@ -82,7 +90,7 @@ class Service:
         from nmt.search.translate import alignment
 
         trained = self._trained
-        [words] = to_words([text], trained.languages[0])
+        [words] = to_words([text], self._language)
         [symbols] = to_symbols([words], trained.source, "the text")
         if not symbols:
             send({"error": "there are no words in it"})
@@ -124,10 +132,8 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def server(trained: TrainedModel, host: str, port: int, beam: int, n_best: int) -> ThreadingHTTPServer:
-    """A server of the page of `trained`; `serve_forever` answers requests. UserError where it cannot listen there."""
-    service = Service(trained, beam, n_best)
-    shown = page(trained).encode()
+def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPServer:
+    """A server of `page`; `serve_forever` answers requests. UserError where it cannot listen there."""
 
     class Handler(BaseHTTPRequestHandler):
         timeout = SILENT_SECONDS
@@ -139,7 +145,7 @@ def server(trained: TrainedModel, host: str, port: int, beam: int, n_best: int) 
             if self.path != "/":
                 self._answer(HTTPStatus.NOT_FOUND, b"no such page\n", "text/plain")
                 return
-            self._answer(HTTPStatus.OK, shown, "text/html; charset=utf-8")
+            self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8")
 
         def do_POST(self) -> None:
             if self._is_foreign():

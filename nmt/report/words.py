@@ -15,11 +15,14 @@ from nmt.report.page import visible
 JOINT = "\b"  # between two words that no space separates; `visible` leaves none within a word
 
 
-def reader(language: str) -> Callable[[Sequence[str]], str]:
+def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """A function of the words of a tokenized sentence: running text of `language` whose words are still known.
 
-    A space or JOINT separates them. Where detokenization changes more than spaces, that is a space everywhere.
+    A space or JOINT separates them. That is a space everywhere where detokenization changes more than spaces, or where
+    the text came tokenized and `language` is None.
     """
+    if language is None:
+        return lambda words: " ".join(map(visible, words))
     detokenize = detokenizer(language)
 
     def read(words: Sequence[str]) -> str:

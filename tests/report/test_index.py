@@ -149,6 +149,17 @@ def test_a_file_too_few_is_one_line(arguments: list[str], capsys: pytest.Capture
     assert "--baseline: 1 files for 2 sets; give 2" in capsys.readouterr().err
 
 
+def test_text_that_came_tokenized_keeps_its_spaces(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del arguments[arguments.index("--languages") + 2]
+    assert main(arguments) == 1
+    assert "--languages: give those of source and target, or none" in capsys.readouterr().err
+    del arguments[arguments.index("--languages") + 1]
+    assert main(arguments) == 0
+    assert "&apos; eau de la maison 3 , bleue ." in (tmp_path / "results/index/big.js").read_text()
+
+
 def test_without_a_paper_the_head_is_neutral(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--title")
     assert main(arguments[:place] + arguments[place + 4 :]) == 0

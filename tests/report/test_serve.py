@@ -45,8 +45,10 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
     """A function that saves a model, serves it and returns the port."""
     servers = []
 
-    def run(**settings: Any) -> int:
-        found = serve.server(load_trained(save(tmp_path, **settings), "cpu"), "127.0.0.1", 0, BEAM, 3)
+    def run(tokenized: bool = False, **settings: Any) -> int:
+        trained = load_trained(save(tmp_path, **settings), "cpu")
+        service = serve.Service(trained, (None, None) if tokenized else trained.languages, BEAM, 3)
+        found = serve.server(service, serve.page(trained), "127.0.0.1", 0)
         servers.append(found)
         threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01}).start()
         return found.server_port
@@ -135,6 +137,10 @@ def test_odd_characters_are_words_or_nothing(start: Callable[..., int]) -> None:
     port = start()
     assert ask(port, "\x01\x02") == [{"error": "there are no words in it"}]
     assert ask(port, "s2 \ud800 </script>")[-1]["source"] == "s2\b? < / script >"
+
+
+def test_words_of_tokenized_text_are_those_between_spaces(start: Callable[..., int]) -> None:
+    assert ask(start(tokenized=True), "s2 s3's s4.")[-1]["source"] == "s2 s3's s4."
 
 
 def test_a_long_line_is_cut_and_says_so(start: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,10 @@ def test_where_more_than_spaces_changes_the_words_stay_apart() -> None:
     assert read(["a\x00\b", "b\u2028c", "."]) == "a␀␈ b\u2028c ."
 
 
+def test_words_of_text_that_came_tokenized_stay_apart() -> None:
+    assert reader(None)(["l'", "eau", "&amp;", "a\x00"]) == "l' eau &amp; a␀"
+
+
 def test_weights_are_two_hexadecimal_digits_each() -> None:
     assert shades([[0.0, 0.5, 1.0], [1.2, -0.1, 0.004]]) == ["0080ff", "ff0001"]
     assert shades([]) == []

@@ -60,7 +60,7 @@ rule index:
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
         titles=[one.title for one, _ in PAGE],
         sets=TEST,
-        languages=LANGUAGES,
+        languages=untokenized(LANGUAGES),
         labels=labels(EXPERIMENT.variants),
         baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
         generated=MADE_UP,
