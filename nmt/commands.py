@@ -18,7 +18,10 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "translate": "translate text by beam search",
             "score": "compute the log probability of given translations",
         },
-        "nmt.report": {"align": "show which source words the model attends to, as a figure and a table"},
+        "nmt.report": {
+            "align": "show which source words the model attends to, as a figure and a table",
+            "serve": "serve a local page that translates what you type and shows what the model attends to",
+        },
     },
     "Follow the training of an experiment": {
         "nmt.monitor": {

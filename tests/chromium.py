@@ -1,4 +1,4 @@
-"""Headless Chromium: what a page is once its scripts have run, with no network to load anything from."""
+"""Headless Chromium: what a page is once its scripts have run, with nothing but this machine to load from."""
 
 from __future__ import annotations
 
@@ -15,29 +15,34 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 OPTIONS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-extensions"),
-    *("--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--dump-dom"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--virtual-time-budget=20000", "--dump-dom"),
 ]
+DARK = "--blink-settings=preferredColorScheme=0"
 TRIES = 3  # on a busy machine Chromium sometimes never ends
 SECONDS = 60  # for each
 
 
-def document(page: Path, anchor: str = "", script: str = "", *, width: int = 1400) -> str:
+def document(page: Path, anchor: str = "", script: str = "", *, width: int = 1400, dark: bool = False) -> str:
     """The HTML of `page` after its own scripts and then `script`, a function body that may await, have run.
 
-    The test is skipped where there is no Chromium.
+    With `dark`, the reader prefers a dark screen. The test is skipped where there is no Chromium.
     """
-    chromium = next(filter(None, map(shutil.which, NAMES)), None)
-    if chromium is None:
-        pytest.skip("no Chromium here")
     if script:
         changed = page.with_name(f"{page.stem}.driven.html")
         run = f"<script>addEventListener('load', () => setTimeout(async () => {{ {script} }}, 1000));</script>"
         before, end, after = page.read_text(encoding="utf-8").rpartition("</body>")
         changed.write_text(f"{before}{run}{end}{after}", encoding="utf-8")
         page = changed
-    address = page.as_uri() + (f"#{anchor}" if anchor else "")
+    return visit(page.as_uri() + (f"#{anchor}" if anchor else ""), width=width, dark=dark)
+
+
+def visit(address: str, *, width: int = 1400, dark: bool = False) -> str:
+    """The HTML of the page at `address` after its own scripts have run, as `document` gives it."""
+    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    if chromium is None:
+        pytest.skip("no Chromium here")
     for _ in range(TRIES):
-        done = _run([chromium, *OPTIONS, f"--window-size={width},1000", address])
+        done = _run([chromium, *OPTIONS, *([DARK] if dark else []), f"--window-size={width},1000", address])
         if done is not None:
             assert done.returncode == 0, done.stderr
             assert done.stdout, done.stderr

@@ -72,24 +72,30 @@ def selection() -> Artefact:
     return _general("selection", "Data selection", "Corpora", "csv")
 
 
-def compared(experiment: Experiment) -> list[tuple[str, str]]:
-    """System and baseline of each row of the table of significance, by name: the pairs that the experiment names.
+Pairs = list[tuple[str, str]]
 
-    Where it names none, every model is compared with the phrase-based system, and every model with attention with those
-    without that were trained on sentences of the same length.
+
+def compared(experiment: Experiment) -> tuple[Pairs, Pairs]:
+    """System and baseline of each row of the table of significance, by name: those in sight, and the folded rest.
+
+    In sight are the pairs that the experiment names. Where it names none, every model with attention is compared with
+    those without that were trained on sentences of the same length, and with the phrase-based system; models without
+    attention are compared with the phrase-based system in the rest.
     """
     if experiment.evaluate.compare:
-        return [(system, baseline) for system, baseline in experiment.evaluate.compare]
-    variants = experiment.variants.items()
-    pairs = [(name, PHRASE_BASED) for name, _ in variants if experiment.runs_phrase_based]
-    return pairs + [
+        return [(system, baseline) for system, baseline in experiment.evaluate.compare], []
+    attend = {name: one for name, one in experiment.variants.items() if one.architecture.attention != "fixed"}
+    fixed = {name: one for name, one in experiment.variants.items() if name not in attend}
+    pairs = [
         (name, other)
-        for name, variant in variants
-        for other, baseline in variants
-        if variant.architecture.attention != "fixed"
-        and baseline.architecture.attention == "fixed"
-        and variant.optimization.maximum_length == baseline.optimization.maximum_length
+        for name, variant in attend.items()
+        for other, baseline in fixed.items()
+        if variant.optimization.maximum_length == baseline.optimization.maximum_length
     ]
+    if not experiment.runs_phrase_based:
+        return pairs, []
+    rest = [(name, PHRASE_BASED) for name in fixed]
+    return (pairs + [(name, PHRASE_BASED) for name in attend], rest) if attend else (rest, [])
 
 
 def significance(experiment: Experiment) -> list[Artefact]:
@@ -97,7 +103,7 @@ def significance(experiment: Experiment) -> list[Artefact]:
     found = _general("significance", "Significance", "Tables", "csv", "md", each_set=True)
     if experiment.evaluate.compare:
         found = replace(found, caption=f"{CAPTIONS}/significance_of_pairs.rst")
-    return [found] if compared(experiment) else []
+    return [found] if any(compared(experiment)) else []
 
 
 def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:

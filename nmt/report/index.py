@@ -1,7 +1,7 @@
-"""Make one page of all tables and figures, where a click on a sentence shows what each model attends to.
+"""Make one page of all sentences, their translations and what each model attends to, and of all tables and figures.
 
-The page needs no server. Sentences and alignments lie beside it as scripts, in a folder of the same name: one script
-for the text of each set, and one for the alignments of every CHUNK sentences, which is loaded on demand.
+The page needs no server. Sentences and weights lie beside it as scripts, in a folder of the same name: one script for
+the texts of each set, and one for the weights of every CHUNK sentences, which is loaded on demand.
 """
 
 from __future__ import annotations
@@ -10,25 +10,39 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from nmt.corpora.detokenize import unescape
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_WORD
 from nmt.evaluation.sentences import read_parallel
-from nmt.report.page import SCRIPT, document, emphasized, escape, show_table, visible
+from nmt.report.markup import add_generated_argument
+from nmt.report.page import document, emphasized, escape, show_table
+from nmt.report.words import reader, script, shades
 from nmt.system.files import UserError, check_replaceable, read_lines, write_lines
 from nmt.system.options import Output
 
 CHUNK = 50
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
-TEXTS = ("source", "reference", "baseline")
 CALL = "nmt."  # the beginning of every script
+SENTENCES = """<div class="controls"><select id="set" aria-label="Test set"></select>
+<input id="search" type="search" placeholder="words or a number" aria-label="Search">
+<label>Sort: <select id="order"></select></label>
+<span id="two" hidden><select id="one" aria-label="One system"></select> and
+<select id="other" aria-label="Another system"></select></span>
+<span><button id="back" title="Earlier sentences">←</button> <span id="count"></span>
+<button id="on" title="Further sentences">→</button></span></div>
+<div class="browser"><ol id="list"></ol><div id="sentence">This needs JavaScript.</div></div>
+<div id="grids"></div>
+<p class="faint">The arrow keys go from sentence to sentence. <span class="other">Marked</span> words are not in the
+reference; <span class="missing"></span> is where words of the reference are missing. While the mouse is on a word of a
+model with attention, the source words are shaded by how much the model attends to them as it writes that word. An
+alignment shows this for all words: the darker a cell (on a dark screen, the brighter), the larger the weight. One
+system beats another where more of its words are those of the reference.</p>
+"""
 
-# The words of a translation, and its weights row by row, each as two hexadecimal digits; None without attention.
-Alignment = tuple[list[str], str | None]
+# The words of a translation, and the rows of its weights as `shades` gives them; None without attention.
+Alignment = tuple[list[str], list[str] | None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", required=True, nargs="+", metavar="NAME")
     parser.add_argument("--sources", required=True, nargs="+", metavar="FILE", help="tokenized, one for each set")
     parser.add_argument("--references", required=True, nargs="+", metavar="FILE", help="tokenized, one for each set")
+    parser.add_argument(
+        "--languages",
+        nargs="*",
+        default=[],
+        metavar="CODE",
+        help="of source and target, such as en fr, whose rules of spacing are followed (none: the text came tokenized)",
+    )
     parser.add_argument("--labels", required=True, nargs="+", metavar="MODEL", help="names of the models")
     parser.add_argument(
         "--alignments",
@@ -62,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("LABEL", "FILE"),
         help="name of a system without alignments, and its tokenized translations, one file for each set",
     )
+    add_generated_argument(parser)
     parser.add_argument("--output", required=True, type=Output, metavar="HTML")
 
 
@@ -77,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{option}: give one for each of the {len(arguments.shown)} files of --shown")
     if len(arguments.baseline) not in (0, 1 + len(sets)):
         raise UserError(f"--baseline: {len(arguments.baseline) - 1} files for {len(sets)} sets; give {len(sets)}")
+    if len(arguments.languages) not in (0, 2):
+        raise UserError("--languages: give those of source and target, or none")
     if arguments.output.suffix != ".html":
         raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
     folder = arguments.output.with_suffix("")
@@ -85,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
         files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
-        for file, line in scripts(name, read_parallel(*files), of_set):
+        for file, line in scripts(name, read_parallel(*files), of_set, arguments.languages or (None, None)):
             write_lines(folder / file, [line])
             written.add(file)
     for file in set(os.listdir(folder)) - written:
@@ -101,22 +125,29 @@ def is_script(path: Path) -> bool:
         return file.read(len(CALL)) == CALL.encode()
 
 
-def scripts(name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(file, line) of each script of a set: the text, then the alignments of all models, CHUNK sentences at a time."""
-    readable = [[" ".join(map(_shown, split_words(line))) for line in lines] for lines in texts]
-    source = readable[0]
-    yield f"{name}.js", _call("text", name, dict(zip(TEXTS, readable, strict=False)))
-    models = [groupby(best(path, texts[0]), key=lambda found: found[0] // CHUNK) for path in alignments]
-    heads = [next(model, None) for model in models]
-    for number in range((len(source) + CHUNK - 1) // CHUNK):
-        sentences: list[list[Alignment | None]] = [[None] * len(models) for _ in source[number * CHUNK :][:CHUNK]]
-        for place, model in enumerate(models):
-            head = heads[place]
-            if head is not None and head[0] == number:
-                for line, alignment in head[1]:
-                    sentences[line % CHUNK][place] = alignment
-                heads[place] = next(model, None)
-        yield f"{name}.{number}.js", _call("chunk", name, number, sentences)
+def scripts(
+    name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str], languages: Sequence[str | None]
+) -> Iterator[tuple[str, str]]:
+    """(file, line) of each script of a set: its texts, then the weights of all models, CHUNK sentences at a time.
+
+    `texts` are its source, its reference and, if there is a baseline, the baseline's translations.
+    """
+    read_source, read = map(reader, languages)
+    source, reference, *baseline = texts
+    models = [dict(best(path, source)) for path in alignments]
+    lines = range(len(source))
+    systems = [[read(_without_end(model[line][0])) if line in model else None for line in lines] for model in models]
+    systems += [[read(split_words(line)) for line in text] for text in baseline]
+    shown = {"source": [read_source(split_words(line)) for line in source]}
+    shown["reference"] = [read(split_words(line)) for line in reference]
+    yield f"{name}.js", _call("text", name, {**shown, "systems": systems})
+    for number, first in enumerate(range(0, len(source), CHUNK)):
+        weights = [[model[line][1] if line in model else None for model in models] for line in lines[first:][:CHUNK]]
+        yield f"{name}.{number}.js", _call("chunk", name, number, weights)
+
+
+def _without_end(words: list[str]) -> list[str]:
+    return words[:-1] if words[-1:] == [EOS_SYMBOL] else words
 
 
 def _call(function: str, *values: Any) -> str:
@@ -140,14 +171,9 @@ def best(path: str, sources: Sequence[str]) -> Iterator[tuple[int, Alignment]]:
             raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
 
 
-def _shown(word: str) -> str:
-    """A word of tokenized text as a reader should see it."""
-    return visible(unescape(word))
-
-
 def _alignment(record: dict[str, Any], source: str) -> Alignment:
     """The best translation of a record; ValueError where it is not one of `source`."""
-    words, target, weights = record["source"], [_shown(str(word)) for word in record["target"]], record["weights"]
+    words, target, weights = record["source"], list(map(str, record["target"])), record["weights"]
     # A source that the decoder cut short is still an alignment of the words that are left.
     own = [*split_words(source)[: len(words) - 1], EOS_SYMBOL]
     if any(one not in (word, UNK_WORD) for one, word in zip(words, own, strict=True)):
@@ -156,43 +182,37 @@ def _alignment(record: dict[str, Any], source: str) -> Alignment:
         return target, None
     if len(weights) != len(target) or any(len(row) != len(words) for row in weights):
         raise ValueError("its words and weights differ in number")
-    return target, "".join(f"{round(255 * min(1.0, max(0.0, weight))):02x}" for row in weights for weight in row)
+    return target, shades(weights)
 
 
 def page(arguments: argparse.Namespace, folder: str) -> str:
     """The page, whose scripts lie in `folder`."""
     shown = zip(arguments.shown, arguments.titles, arguments.captions, strict=True)
     sections = [Section(Path(file), title, caption, arguments.output.parent) for file, title, caption in shown]
-    links = [f'<a href="#{escape(one.anchor)}">{escape(one.title)}</a>' for one in sections]
-    setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "models": arguments.labels}
-    setup["baseline"] = next(iter(arguments.baseline), None)
-    held = json.dumps(setup).replace("<", "\\u003c")
+    systems = [*arguments.labels, *arguments.baseline[:1]]
+    setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems}
+    held = json.dumps({**setup, "models": len(arguments.labels)}).replace("<", "\\u003c")
     title = ": ".join(part for part in (arguments.title, arguments.experiment) if part)
-    results = "The tables and figures of the experiment"
-    if arguments.reference:
-        results = f"The tables and figures of {emphasized(arguments.reference)}, reproduced"
+    results = f"{emphasized(arguments.reference)}, reproduced: the" if arguments.reference else "The"
+    tabs = {"Sentences": SENTENCES}
+    for tab, endings in (("Tables", TABLES), ("Figures", FIGURES)):
+        if chosen := [one for one in sections if one.file.suffix in endings]:
+            links = [f'<a href="#{escape(one.anchor)}">{escape(one.title)}</a>' for one in chosen]
+            tabs[tab] = f"<nav>{' '.join(links)}</nav>\n{''.join(one.html for one in chosen)}"
     body = f"""<h1>{escape(title)}</h1>
-<p>{results}, and below them every sentence of the test sets, with the source words that each model attends to as it
-translates.</p>
-<nav>{" ".join(links)} <a href="#sentences">Sentences</a></nav>
-{"".join(one.html for one in sections)}
-<section id="sentences"><h2>Sentences</h2>
-<p>Choose a sentence. Each model shows a row for each word that it generates and a column for each source word: the
-darker a cell (on a dark screen, the brighter), the more the model attends to that source word.</p>
-<div class="controls"><select id="set" aria-label="Test set"></select>
-<input id="search" type="search" placeholder="words or a number" aria-label="Search">
-<button id="back">←</button><span id="count"></span><button id="on">→</button></div>
-<div class="browser"><ol id="list"></ol><div id="sentence">This needs JavaScript.</div></div></section>
+<p>{results} translations of the test sets, word by word, and the tables and figures.</p>
+<nav class="tabs">{" ".join(f'<a href="#{tab.lower()}">{tab}</a>' for tab in tabs)}</nav>
+{"".join(f'<section class="tab" id="{tab.lower()}">{html}</section>' for tab, html in tabs.items())}
 <script type="application/json" id="setup">{held}</script>
-<script>
-{SCRIPT.read_text(encoding="utf-8")}</script>"""
-    return document(title, body)
+{script("index.js")}"""
+    return document(title, body, generated=arguments.generated)
 
 
 class Section:
     """One table or figure of the page; one in a folder below the page's is of the test set of that name."""
 
     def __init__(self, file: Path, title: str, caption: str, folder: Path) -> None:
+        self.file = file
         path = Path(os.path.relpath(file, folder))
         self.anchor = path.with_suffix("").as_posix()
         self.title = title + (f" of {path.parent.as_posix()}" if path.parent.parts else "")

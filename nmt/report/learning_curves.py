@@ -54,7 +54,11 @@ def read_curves(path: str) -> Curves:
 
 
 def draw(curves: Curves) -> Figure:
-    """A row of panels for each text, a column for updates and one for hours; a dot ends each curve."""
+    """A row of panels for each text, a column for updates and one for time; a dot ends each curve.
+
+    Time is in hours, or in minutes where all trainings are shorter than an hour.
+    """
+    short = all(hours < 1 for texts in curves.values() for curve in texts.values() for hours in curve.hours)
     figure = Figure(figsize=(7.2, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
     for row, text in zip(panels, TEXTS, strict=True):
@@ -62,7 +66,7 @@ def draw(curves: Curves) -> Figure:
             for index, (model, of_model) in enumerate(curves.items()):
                 curve = of_model[text]
                 axes.plot(
-                    getattr(curve, by),
+                    [60 * hours for hours in curve.hours] if by == "hours" and short else getattr(curve, by),
                     curve.nll,
                     color=COLOURS[index % len(COLOURS)],
                     linestyle=LINES[index % len(LINES)],
@@ -80,7 +84,7 @@ def draw(curves: Curves) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel(f"{TITLES[text]} (nats a sentence)")
     panels[1][0].set_xlabel("Updates")
-    panels[1][1].set_xlabel("Hours of training")
+    panels[1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
     handles, labels = panels[0][0].get_legend_handles_labels()
     legend = figure.legend(
         handles,

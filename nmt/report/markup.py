@@ -1,10 +1,16 @@
-"""Tables in Markdown and LaTeX, with every cell escaped for its format."""
+"""Tables in Markdown and LaTeX, with every cell escaped for its format, and what stands around them."""
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterable, Sequence
 
+MADE_UP = (
+    "The language of this experiment is made up: the project generates the sentences itself. "
+    "What the numbers say holds for this language alone."
+)
+EMPTY = ("", "–")  # a cell that holds nothing
 LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -25,6 +31,28 @@ LATEX = {
 }
 
 
+def add_generated_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --generated of a step that makes a table or a page."""
+    parser.add_argument(
+        "--generated", action="store_true", help="say first that the language is made up (default: it is not)"
+    )
+
+
+def heading(title: str, generated: bool) -> list[str]:
+    """The lines above a table in Markdown; where the corpora are `generated`, they say so."""
+    return [f"# {title}", "", *([f"**{MADE_UP}**", ""] if generated else [])]
+
+
+def folded(summary: str, lines: Iterable[str]) -> list[str]:
+    """Lines of Markdown that are hidden until a click on `summary`."""
+    return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>"]
+
+
+def duration(hours: float) -> str:
+    """Hours, or minutes where they are less than one."""
+    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} min"
+
+
 def escape_markdown(text: str) -> str:
     """Escape `text` for Markdown, inside a table or outside."""
     return re.sub(r"([\\`*_{}\[\]<>|~$&#])", r"\\\1", re.sub(r"\s+", " ", text))
@@ -36,9 +64,14 @@ def escape_latex(text: str) -> str:
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown table of escaped cells, the first column aligned to the left, the others to the right."""
-    lines = [list(columns), *(list(row) for row in rows)]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
+    """The lines of a Markdown table of escaped cells, the first column aligned to the left, the others to the right.
+
+    Columns that hold nothing are left out.
+    """
+    body = [list(row) for row in rows]
+    kept = [index for index in range(len(columns)) if not (index and body and all(row[index] in EMPTY for row in body))]
+    lines = [[line[index] for index in kept] for line in (columns, *body)]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(kept))]
     widths = [max(width, 4) for width in widths]
 
     def line(cells: Sequence[str]) -> str:

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
 
-STYLE, SCRIPT = (Path(__file__).with_name(name) for name in ("page.css", "index.js"))
+STYLE = Path(__file__).with_name("page.css")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+FOLD = re.compile(r"<p>&lt;details&gt;\n&lt;summary&gt;([^<]*)&lt;/summary&gt;</p>|<p>&lt;/details&gt;</p>")
 SCROLLED = ('<div class="scroll" tabindex="0"><table>', "</table></div>")
 
 
@@ -35,42 +37,50 @@ def emphasized(text: str) -> str:
     return str(MarkdownIt("commonmark", {"html": False}).renderInline(visible(text)))
 
 
-def document(title: str, body: str) -> str:
-    """A page that contains the style sheet of all pages."""
+def document(title: str, body: str, *, generated: bool = False) -> str:
+    """A page that contains the style sheet of all pages; where corpora are `generated`, it says so first."""
+    note = f'<p class="note">{escape(MADE_UP)}</p>\n' if generated else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>"
+        f"<body>\n{note}{body}\n</body>\n</html>"
     )
 
 
 def show_table(path: str, level: int = 1) -> str:
-    """A table in Markdown, with headings from <h`level`> on, or in CSV. Raises UserError for another format."""
+    """A table in Markdown, with headings from <h`level`> on, or in CSV. Raises UserError for another format.
+
+    That its language is made up, the page says itself.
+    """
     lines = [visible(line) for line in read_lines(path)]
     if path.endswith(".md"):
-        return _markdown("\n".join(lines), level)
+        return _markdown("\n".join(line for line in lines if line != f"**{MADE_UP}**"), level)
     if path.endswith(".csv"):
         return _csv(path, csv.reader(io.StringIO("\n".join(lines), newline="")))
     raise UserError(f"{path}: neither .md nor .csv; name a table in one of these formats")
 
 
 def _markdown(text: str, level: int) -> str:
-    """CommonMark with tables; HTML in it is shown as text."""
+    """CommonMark with tables and folded parts; other HTML in it is shown as text."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{int(token.tag[1:]) + level - 1}"
     shown = parser.renderer.render(tokens, parser.options, {})
-    return str(shown).replace("<table>", SCROLLED[0]).replace("</table>", SCROLLED[1])
+    scrolled = str(shown).replace("<table>", SCROLLED[0]).replace("</table>", SCROLLED[1])
+    scrolled = scrolled.replace("<td", '<td dir="auto"')  # a cell may hold a sentence of any language
+    return FOLD.sub(lambda fold: f"<details><summary>{fold[1]}</summary>" if fold[1] else "</details>", scrolled)
 
 
 def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table with columns of numbers aligned to the right and thousands separated."""
+    """A table with columns of numbers aligned to the right and thousands separated; empty columns are left out."""
     columns, *body = list(rows) or [[]]
     if any(len(row) != len(columns) for row in body):
         raise UserError(f"{path}: its rows differ in length; make the file again")
+    kept = [index for index in range(len(columns)) if not body or any(row[index] for row in body)]
+    columns, body = [columns[index] for index in kept], [[row[index] for index in kept] for row in body]
     right = [all(NUMBER.fullmatch(row[index]) or not row[index] for row in body) for index in range(len(columns))]
 
     def line(cells: Sequence[str], tag: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import base64
 from pathlib import Path
 
+from nmt.report.markup import add_generated_argument
 from nmt.report.page import document, escape, show_table
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
@@ -14,6 +15,7 @@ from nmt.system.options import Output
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", required=True, metavar="FILE", help="the table to show, .md or .csv")
     parser.add_argument("--numbers", required=True, metavar="CSV", help="its numbers, for download from the page")
+    add_generated_argument(parser)
     parser.add_argument("--output", type=Output, required=True, metavar="HTML")
 
 
@@ -25,4 +27,4 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{numbers}: no such file") from None
     link = f'<a download="{escape(numbers.name)}" href="data:text/csv;base64,{held}">{escape(numbers.name)}</a>'
     body = f"{show_table(arguments.table)}\n<p>The numbers: {link}</p>"
-    write_lines(arguments.output, [document(numbers.stem, body)])
+    write_lines(arguments.output, [document(numbers.stem, body, generated=arguments.generated)])

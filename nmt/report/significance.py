@@ -12,7 +12,7 @@ from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.report.markup import escape_markdown, markdown_table, span
+from nmt.report.markup import add_generated_argument, escape_markdown, folded, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
@@ -38,8 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
     )
+    parser.add_argument(
+        "--folded",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("SYSTEM", "BASELINE"),
+        help="labels to compare, too, in a part of the Markdown that is folded (none)",
+    )
     parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (1000)")
     parser.add_argument("--seed", type=int, required=True)
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -66,9 +75,10 @@ def rows(
     return [found[pair] for pair in pairs]
 
 
-def markdown(table: list[list[Cell]]) -> list[str]:
-    """The table, with significant differences in bold, and how it was made."""
-    lines = []
+def markdown(table: list[list[Cell]], fold: list[tuple[str, str]], generated: bool = False) -> list[str]:
+    """The table, with significant differences in bold and the pairs of `fold` folded, and how it was made."""
+    first: list[list[str]] = []
+    rest: list[list[str]] = []
     for row in table:
         part, system, baseline, bleu, other, difference, lower, upper, p_value, *_ = (
             "" if cell is None else str(cell) for cell in row
@@ -79,6 +89,7 @@ def markdown(table: list[list[Cell]]) -> list[str]:
             mark = "**" if float(p_value) < LEVEL else ""
             difference = f"{mark}{float(difference):+.2f}{mark}"
             interval = f"{float(lower):+.2f} to {float(upper):+.2f}"
+        lines = rest if (system, baseline) in fold else first
         lines.append([*names, *(cell or "–" for cell in (bleu, other, difference, interval, p_value))])
     resamples = int(str(table[0][10]))
     counts = [
@@ -87,13 +98,12 @@ def markdown(table: list[list[Cell]]) -> list[str]:
         if any(row[0] == part for row in table)
     ]
     signatures = [str(row[11]) for row in table if row[11] is not None]
+    titles = ["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "95 % interval", "p"]
     return [
-        "# Significance of the differences in BLEU",
+        *heading("Significance of the differences in BLEU", generated),
+        *markdown_table(titles, first),
         "",
-        *markdown_table(
-            ["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "95 % interval", "p"], lines
-        ),
-        "",
+        *([*folded("Further comparisons", markdown_table(titles, rest)), ""] if rest else []),
         f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). The interval holds the "
         "differences of 95 % of them. p is two-sided: how often a resample's difference is as far from the mean of all "
         f"resamples as the measured one is from zero. Bold: p < {LEVEL}. The least p that {resamples} resamples can "
@@ -106,7 +116,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--pair: nothing to compare; name a system and its baseline")
     if arguments.resamples < 1 or arguments.seed < 0:
         raise UserError("--resamples, --seed: give 1 resample or more and a seed that is not negative")
-    pairs = [(system, baseline) for system, baseline in arguments.pair]
+    fold = [(system, baseline) for system, baseline in arguments.folded]
+    pairs = [*((system, baseline) for system, baseline in arguments.pair), *fold]
     for label in (label for pair in pairs for label in pair):
         if label not in arguments.labels:
             raise UserError(f"--pair: {label} is not among --labels; name one of them")
@@ -128,4 +139,4 @@ def run(arguments: argparse.Namespace) -> None:
             wanted = [reference[index] for index in indices]
             table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
     write_csv(arguments.output_csv, COLUMNS, table)
-    write_lines(arguments.output_md, markdown(table))
+    write_lines(arguments.output_md, markdown(table, fold, arguments.generated))

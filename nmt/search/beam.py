@@ -8,8 +8,9 @@ if it was forbidden, then with a beam that is doubled until something ends or it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,9 @@ class Hypothesis:
     def length(self) -> int:
         """The number of words that `log_probability` covers; EOS counts where the hypothesis has ended."""
         return len(self.words) + self.ended
+
+
+Watch = Callable[[Callable[[], Hypothesis]], None]  # is given a function of the most probable hypothesis so far
 
 
 @dataclass(frozen=True)
@@ -195,6 +199,11 @@ class _Beams:
         self.scores = self.scores[index, :width]
         self.memory, self.minimum = self.memory.select(index), self.minimum[index]
 
+    def leader(self, positions: int) -> Hypothesis:
+        """The most probable hypothesis of the first sentence that goes on, as `hypothesis` gives it."""
+        parent, word = self.history[-1][:, 0, 0].tolist()
+        return self.hypothesis(_Finished(self.step - 1, parent, word, self.scores[0, 0].item()), positions)
+
     def hypothesis(self, end: _Finished, positions: int) -> Hypothesis:
         """Trace a finished hypothesis back to its first word; its alignment covers the first `positions` columns."""
         rows, words = [end.parent], [end.word]  # the last word first
@@ -234,31 +243,43 @@ def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor
 
 
 @torch.no_grad()
-def search(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
+def search(
+    model: Network,
+    sources: Sequence[Sequence[int]],
+    settings: BeamSettings,
+    watch: Watch | None = None,
+) -> list[list[Hypothesis]]:
     """The `n_best` finished hypotheses of each source (word ids without EOS), best first; fewer where fewer ended.
 
     Where nothing ends, even in the widest beam of the fallback, the best unfinished hypothesis of the first search
-    stands in.
+    stands in. `watch`, for a single source, is called after each step; an exception of it ends the search.
     """
-    results = _search_once(model, sources, settings)
+    results = _search_once(model, sources, settings, watch)
     rows = len(sources) * settings.width
     for again in _fallbacks(settings) if settings.fallback else ():
         left = [number for number, found in enumerate(results) if not _has_ended(found)]
         size = max(1, rows // again.width)  # fewer sentences at a time, so that wider beams need no more memory
         for start in range(0, len(left), size):
             chosen = left[start : start + size]
-            searched = _search_once(model, [sources[number] for number in chosen], again)
+            searched = _search_once(model, [sources[number] for number in chosen], again, watch)
             for number, found in zip(chosen, searched, strict=True):
                 if _has_ended(found):
                     results[number] = found
     return results
 
 
-def _search_once(model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> list[list[Hypothesis]]:
+def _search_once(
+    model: Network,
+    sources: Sequence[Sequence[int]],
+    settings: BeamSettings,
+    watch: Watch | None,
+) -> list[list[Hypothesis]]:
     """As `search`, without the fallback."""
     beams = _Beams(model, sources, settings)
     while beams.widths.any():
         beams.advance()
+        if watch is not None and beams.widths.any():
+            watch(partial(beams.leader, len(sources[0]) + 1))
     results = []
     for source, ends in zip(sources, beams.finished, strict=True):
         best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]

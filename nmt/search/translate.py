@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.pairs import align
 from nmt.corpora.shortlist import EOS_SYMBOL
@@ -221,12 +221,18 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-def _alignment(
-    number: int, rank: int, words: list[str], length: int, target: list[str], trained: TrainedModel, found: Hypothesis
-) -> str:
-    """One line of the alignments file, of the source `words`, `length` symbols of which were translated to `target`.
+def _alignment(number: int, rank: int, *aligned: Any) -> str:
+    """One line of the alignments file; `aligned` are the arguments of `alignment`."""
+    return json.dumps({"line": number, "rank": rank, **alignment(*aligned)}, ensure_ascii=False)
 
-    `weights`, those of words, is null where the model has a fixed context.
+
+def alignment(
+    words: list[str], length: int, target: list[str], trained: TrainedModel, found: Hypothesis
+) -> dict[str, Any]:
+    """Words of source and target and their weights, for the source `words`, `length` symbols of which were translated.
+
+    `target` are the symbols of the translation `found`. The weights, one for each target and source word, are None
+    where the model has a fixed context.
     """
     from nmt.search.merge import merge
 
@@ -240,5 +246,4 @@ def _alignment(
     if found.alignment is not None:
         merged = merge(found.alignment.double().numpy(), rows, [*columns, len(source) - 1])
         weights = [[round(weight, 4) for weight in row] for row in merged.tolist()]
-    sides = {"source": source, "target": translation}
-    return json.dumps({"line": number, "rank": rank, **sides, "weights": weights}, ensure_ascii=False)
+    return {"source": source, "target": translation, "weights": weights}

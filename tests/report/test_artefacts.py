@@ -33,17 +33,18 @@ def test_what_an_experiment_does_not_have_is_left_out() -> None:
 
 
 def test_what_is_compared() -> None:
-    assert compared(experiment()) == [("search", "fixed")]  # `short` is trained on shorter sentences
-    assert compared(experiment(phrase_based={})) == [
-        *((name, "phrase-based") for name in ("fixed", "short", "search")),
-        ("search", "fixed"),
-    ]
-    assert compared(experiment(phrase_based={"system": "moses"})) == [("search", "fixed")]
+    assert compared(experiment()) == ([("search", "fixed")], [])  # `short` is trained on shorter sentences
+    in_sight, folded = compared(experiment(phrase_based={}))
+    assert in_sight == [("search", "fixed"), ("short", "phrase-based"), ("search", "phrase-based")]
+    assert folded == [("fixed", "phrase-based")]
+    assert compared(experiment(phrase_based={"system": "moses"})) == ([("search", "fixed")], [])
+    alone = experiment(phrase_based={}, variants={"fixed": {"attention": "fixed", "updates": 1}})
+    assert compared(alone) == ([("fixed", "phrase-based")], [])
 
 
 def test_an_experiment_may_name_what_is_compared() -> None:
     named = experiment(phrase_based={}, evaluate={"compare": [["short", "search"], ["search", "phrase-based"]]})
-    assert compared(named) == [("short", "search"), ("search", "phrase-based")]
+    assert compared(named) == ([("short", "search"), ("search", "phrase-based")], [])
     captions = [collect(one, [])["significance"].caption for one in (named, experiment())]
     assert captions == [f"nmt/report/captions/{name}.rst" for name in ("significance_of_pairs", "significance")]
     assert all((ROOT / caption).is_file() for caption in captions)

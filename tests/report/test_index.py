@@ -12,9 +12,16 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.report.index import CHUNK
+from nmt.report.markup import MADE_UP
 from tests.chromium import document
 
 SENTENCES = 2 * CHUNK + 20
+ARABIC = "مرحبا بالعالم"
+REFERENCE = "l&apos; eau de la maison {} , bleue ."
+TARGETS = {
+    "fixed": lambda line: "le feu <eos>",
+    "looks": lambda line: "l&apos; eau <eos>" if line % 2 else "l&apos; feu <eos>",
+}
 NASTY = "</script> <b> &lt; x\x00 y\u2028z\x85"  # words as the tokenizer leaves them
 
 
@@ -32,13 +39,13 @@ def record(line: int, target: list[str], *, attention: bool) -> dict[str, Any]:
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     """A command that makes a page of two sets and two models; the second set is one sentence that is not translated."""
-    texts = {"source": map(source, range(SENTENCES)), "reference": (f"la maison {n}" for n in range(SENTENCES))}
+    texts = {"source": map(source, range(SENTENCES)), "reference": (REFERENCE.format(n) for n in range(SENTENCES))}
     texts["baseline"] = (f"cette maison {n}" for n in range(SENTENCES))
     for side, lines in texts.items():
         (tmp_path / f"big.{side}").write_text("".join(f"{line}\n" for line in lines))
-        (tmp_path / f"small.{side}").write_text("\n")
-    for model in ("fixed", "looks"):
-        records = [record(n, ["la", "&apos;", "<eos>"], attention=model == "looks") for n in range(SENTENCES)]
+        (tmp_path / f"small.{side}").write_text(f"{ARABIC}\n" if side == "source" else "\n")
+    for model, target in TARGETS.items():
+        records = [record(n, target(n).split(" "), attention=model == "looks") for n in range(SENTENCES)]
         (tmp_path / f"{model}.big").write_text("".join(json.dumps(one) + "\n" for one in records))
         (tmp_path / f"{model}.small").write_text("")
     for name in ("table1.md", "small/table1.md"):
@@ -50,7 +57,7 @@ def arguments(tmp_path: Path) -> list[str]:
     words += [tmp_path / f"{name}.rst" for name in ("table1", "figure2", "table1")]
     words += ["--titles", "Table 1", "Figure 2", "Table 1", "--title", "Ours", "--reference", "Us (2020), *It & all*"]
     words += ["--shown", *(tmp_path / "results" / name for name in ("table1.md", "figure2.svg", "small/table1.md"))]
-    words += ["--sets", "big", "small", "--labels", "RNNencdec-50", "RNNsearch-50*"]
+    words += ["--languages", "en", "fr", "--sets", "big", "small", "--labels", "RNNencdec-50", "RNNsearch-50*"]
     for option, side in (("--sources", "source"), ("--references", "reference")):
         words += [option, *(tmp_path / f"{name}.{side}" for name in ("big", "small"))]
     words += ["--baseline", "Phrase <based>", *(tmp_path / f"{name}.baseline" for name in ("big", "small"))]
@@ -78,17 +85,24 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert line.isascii()
     first = json.loads("[" + line.removeprefix("nmt.chunk(").removesuffix(");\n") + "]")
     assert first[:2] == ["big", 1]
-    assert first[2][0] == [[["la", "'", "<eos>"], None], [["la", "'", "<eos>"], "ff000000" + "00ff0000" + "0000ff00"]]
+    assert first[2][0] == [None, ["ff000000", "00ff0000", "0000ff00"]]
     assert len(first[2]) == CHUNK
     text = json.loads((folder / "big.js").read_text().removeprefix('nmt.text("big",').removesuffix(");\n"))
     assert text["source"][3] == "the house 3 </script> <b> < x␀ y\u2028z\ufffd"
+    assert text["reference"][3] == "l'\beau de la maison 3\b, bleue\b."
+    assert [system[3] for system in text["systems"]] == ["le feu", "l'\beau", "cette maison 3"]
+    [small] = json.loads("[" + (folder / "small.js").read_text()[:-3].partition(",")[2] + "]")
+    assert small == {"source": [ARABIC], "reference": [""], "systems": [[None], [None], [""]]}
     page = (tmp_path / "results/index.html").read_text()
     assert 'src="figure2.svg"' in page
     assert 'href="figure2.pdf"' in page
     assert "What figure2 is, &amp; more." in page
     assert "<h1>Ours: a&lt;b</h1>" in page
-    assert "of Us (2020), <em>It &amp; all</em>, reproduced" in " ".join(page.split())
+    assert "<p>Us (2020), <em>It &amp; all</em>, reproduced: the translations" in page
     assert '<section id="small/table1"><h2>Table 1 of small</h2>' in page
+    places = [page.index(f'<section class="tab" id="{tab}">') for tab in ("sentences", "tables", "figures")]
+    assert places == sorted(places)
+    assert places[1] < page.index('id="small/table1"') < places[2] < page.index('id="figure2"')
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
@@ -135,11 +149,31 @@ def test_a_file_too_few_is_one_line(arguments: list[str], capsys: pytest.Capture
     assert "--baseline: 1 files for 2 sets; give 2" in capsys.readouterr().err
 
 
+def test_text_that_came_tokenized_keeps_its_spaces(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del arguments[arguments.index("--languages") + 2]
+    assert main(arguments) == 1
+    assert "--languages: give those of source and target, or none" in capsys.readouterr().err
+    del arguments[arguments.index("--languages") + 1]
+    assert main(arguments) == 0
+    assert "&apos; eau de la maison 3 , bleue ." in (tmp_path / "results/index/big.js").read_text()
+
+
 def test_without_a_paper_the_head_is_neutral(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--title")
     assert main(arguments[:place] + arguments[place + 4 :]) == 0
     page = (tmp_path / "results/index.html").read_text()
-    assert "<h1>a&lt;b</h1>\n<p>The tables and figures of the experiment, and below them" in page
+    assert "<h1>a&lt;b</h1>\n<p>The translations of the test sets" in page
+    assert MADE_UP not in page
+
+
+def test_a_language_that_is_made_up_is_named_first(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "results/table1.md").write_text(f"# One\n\n**{MADE_UP}**\n\n| a |\n| :- |\n| 1 |\n")
+    assert main([*arguments, "--generated"]) == 0
+    page = (tmp_path / "results/index.html").read_text()
+    assert f'<body>\n<p class="note">{MADE_UP}</p>\n<h1>' in page
+    assert page.count(MADE_UP) == 1
 
 
 @pytest.mark.parametrize("option", ["--titles", "--captions"])
@@ -151,54 +185,193 @@ def test_every_file_has_a_title_and_a_caption(
     assert f"{option}: give one for each of the 3 files of --shown" in capsys.readouterr().err
 
 
-def test_without_a_baseline_there_is_no_line_for_it(arguments: list[str], tmp_path: Path) -> None:
+def test_without_a_baseline_there_is_no_system_for_it(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--baseline")
     assert main(arguments[:place] + arguments[place + 4 :]) == 0
-    page = document(tmp_path / "results/index.html", "big/4")
-    assert "la maison 3" in shown(page)
-    assert "cette maison" not in page
+    page = (tmp_path / "results/index.html").read_text()
+    assert '"systems": ["RNNencdec-50", "RNNsearch-50*"], "models": 2' in page
+    assert "cette maison" not in (tmp_path / "results/index/big.js").read_text()
 
 
-def shown(page: str) -> str:
-    """The text of the page's panel for one sentence."""
-    panel = page[page.index('<div id="sentence">') : page.index('<script type="application/json"')]
-    return html.unescape(re.sub(r"<[^>]*>", "|", panel))
+SAY = """
+const asked = (query) => [...document.querySelectorAll(query)].map((one) => one.textContent);
+const at_once = () => new Promise((done) => setTimeout(done, 100));
+const key = async (name, from = document.body) => {
+  from.dispatchEvent(new KeyboardEvent('keydown', {key: name, bubbles: true, cancelable: true}));
+  await at_once();
+};
+const weight = (one) => one.style.getPropertyValue('--weight');
+const weights_of = (query) => [...document.querySelectorAll(query)].map(weight);
+const chosen = () => asked('#sentence h3')[0];
+const found = {};
+"""
 
 
-def test_a_click_shows_the_alignments(arguments: list[str], tmp_path: Path) -> None:
+# The contrasts of text with what is behind it, as WCAG 2 defines them.
+CONTRASTS = """
+const levels = (colour) => colour.match(/[0-9.]+/g).map(Number);
+const luminance = (colour) => levels(colour).slice(0, 3).map((level) => level / 255)
+  .map((level) => level <= 0.04045 ? level / 12.92 : ((level + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, level, place) => sum + level * [0.2126, 0.7152, 0.0722][place], 0);
+const behind = (one) => {
+  const colour = getComputedStyle(one).backgroundColor;
+  return levels(colour)[3] === 0 ? behind(one.parentNode) : luminance(colour);
+};
+const places = ['.note', 'h1', '.tabs a', '.cards .other', '#list .faint', '.cards button'];
+found.contrasts = places.map((place) => document.querySelector(place)).map((one) => {
+  const [less, more] = [luminance(getComputedStyle(one).color), behind(one)].sort((a, b) => a - b);
+  return (more + 0.05) / (less + 0.05);
+});
+found.ground = behind(document.body);
+"""
+
+
+def ask(page: Path, anchor: str, script: str, **window: Any) -> dict[str, Any]:
+    """What `script` puts in `found` as a browser runs it on the page."""
+    said = document(page, anchor, f"{SAY}{script}; document.title = JSON.stringify(found);", **window)
+    title = re.search(r"<title>(.*?)</title>", said, re.DOTALL)
+    assert title is not None
+    return dict(json.loads(html.unescape(title[1])))
+
+
+def test_a_click_shows_translations_and_an_alignment(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
-    page = tmp_path / "results/index.html"
-    said = document(page, script="document.querySelectorAll('#list button')[3].click();")
-    assert "Sentence 4 of big" in shown(said)
-    assert "the house 3 </script> <b> < x␀" in shown(said)
-    assert "Phrase <based>||cette maison 3|" in shown(said)
-    assert "From a fixed vector" in shown(said)
-    assert said.count("--weight: ") == 3 * (len(source(3).split(" ")) + 1)
-    assert said.count("--weight: 1.000") == 3
-    assert said.count("<li><button") == 25
-    assert f"1 to 25 of {SENTENCES}" in said
-    assert "<b>" not in said[said.index('id="sentences"') : said.index('<script type="application/json"')]
+    found = ask(
+        tmp_path / "results/index.html",
+        "",
+        """
+        found.tabs = [...document.querySelectorAll('.tab')].map((one) => one.hidden);
+        found.items = asked('#list button').length;
+        document.querySelectorAll('#list button')[3].click();
+        await at_once();
+        found.chosen = chosen();
+        found.source = asked('#sentence .source')[0];
+        found.texts = asked('#sentence .cards p');
+        found.other = asked('.cards .other');
+        found.missing = [...document.querySelectorAll('.cards .missing')].map((one) => one.title);
+        found.grids = asked('.grid').length;
+        const word = [...document.querySelectorAll('.cards span')].filter((one) => one.textContent === 'eau')[1];
+        word.dispatchEvent(new MouseEvent('mouseover'));
+        found.shaded = weights_of('.source span');
+        document.querySelector('.cards button').click();
+        found.heads = asked('.grid thead th');
+        found.rows = asked('.grid tbody th');
+        found.cells = weights_of('.grid tbody td');
+        const cell = document.querySelectorAll('.grid tbody td')[found.heads.length + 1];
+        cell.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+        found.said = asked('#grids p')[0];
+        await key('ArrowRight');
+        found.after = [chosen(), asked('.grid').length, location.hash];
+        """,
+    )
+    words = ["the", "house", "3", "</script>", "<b>", "<", "x␀", "y\u2028z\ufffd"]
+    assert found["tabs"] == [False, True, True]
+    assert found["items"] == 25
+    assert found["chosen"] == "Sentence 4 of big"
+    assert found["source"] == " ".join(words)
+    no_alignment = "From a fixed vector: it has no alignment."
+    assert found["texts"] == ["l'eau de la maison 3, bleue.", "le feu", no_alignment, "l'eau", "cette maison 3"]
+    assert found["other"] == ["le", "feu", "cette"]
+    assert found["missing"] == ["missing: de la maison 3 , bleue .", "missing: , bleue ."]
+    assert found["grids"] == 0
+    assert found["shaded"] == ["0.000", "1.000", *["0.000"] * 6]
+    assert found["heads"] == [*words, "<eos>"]
+    assert found["rows"] == ["l'", "eau", "<eos>"]
+    assert found["cells"] == [f"{row == column:d}.000" for row in range(3) for column in range(9)]
+    assert found["said"] == "eau ← house: 1.000"
+    assert found["after"] == ["Sentence 5 of big", 1, "#big/5"]
 
 
-def test_a_link_a_search_and_another_set(arguments: list[str], tmp_path: Path) -> None:
+def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
-    page = tmp_path / "results/index.html"
-    last = document(page, f"big/{SENTENCES}")
-    assert f"Sentence {SENTENCES} of big" in shown(last)
-    assert f"101 to {SENTENCES} of {SENTENCES}" in last
-    search = "const box = document.getElementById('search'); box.value = 'MAISON 11'; box.oninput();"
-    assert "1 to 11 of 11" in document(page, script=search)
-    small = document(page, "small/1")
-    assert "Sentence 1 of small" in shown(small)
-    assert shown(small).count("not translated") == 2
+    found = ask(
+        tmp_path / "results/index.html",
+        f"big/{SENTENCES}",
+        """
+        const order = async (words, one, other) => {
+          at('one').value = one; at('other').value = other;
+          at('order').value = [...at('order').options].find((option) => option.text.includes(words)).value;
+          at('order').onchange();
+          return asked('#list .faint').slice(0, 3).map(Number);
+        };
+        found.last = [chosen(), asked('#count')[0]];
+        at('search').value = 'MAISON 11'; at('search').oninput();
+        found.reference = asked('#count')[0];
+        at('search').value = "L'EAU"; at('search').oninput();
+        found.all = asked('#count')[0];
+        at('search').value = 'cette maison 7'; at('search').oninput();
+        found.system = asked('#count')[0];
+        await key('ArrowDown', at('search'));
+        await key('ArrowDown', at('search'));
+        found.second = chosen();
+        await key('ArrowDown');
+        await key('ArrowRight', at('search'));
+        found.still = chosen();
+        await key('ArrowLeft');
+        found.first = chosen();
+        at('search').value = '';
+        found.longest = await order('longest', 0, 1);
+        found.differ = await order('differ', 0, 1);
+        found.beats = await order('beats', 1, 0);
+        location.hash = 'small/table1';
+        await at_once();
+        found.tabs = [...document.querySelectorAll('.tab')].map((one) => one.hidden);
+        location.hash = 'small/1';
+        await at_once();
+        found.small = asked('#sentence .cards p');
+        const places = ['#sentence .source', '#sentence h3'].map((one) => document.querySelector(one));
+        found.directions = places.map((one) => getComputedStyle(one).direction);
+        """,
+    )
+    assert found["last"] == [f"Sentence {SENTENCES} of big", f"101 to {SENTENCES} of {SENTENCES}"]
+    assert found["reference"] == "1 to 11 of 11"
+    assert found["all"] == f"1 to 25 of {SENTENCES}"
+    assert found["system"] == "1 to 11 of 11"
+    assert (found["first"], found["second"], found["still"]) == ("Sentence 8 of big", *["Sentence 71 of big"] * 2)
+    assert found["longest"][0] == 4
+    assert found["differ"] == [2, 4, 6]  # "l'eau" has no word of "le feu", "l'feu" has one
+    assert found["beats"] == [2, 4, 6]  # "l'eau" has two words of the reference, "l'feu" one and "le feu" none
+    assert found["tabs"] == [True, False, True]
+    assert found["small"] == ["", "not translated", "not translated", ""]
+    assert found["directions"] == ["rtl", "ltr"]
+
+
+@pytest.mark.parametrize(("width", "dark"), [(500, False), (900, True), (1400, False)])
+def test_a_window_of_any_width_holds_the_page_and_heads_in_sight(
+    arguments: list[str], tmp_path: Path, width: int, dark: bool
+) -> None:
+    main([*arguments, "--generated"])
+    script = """
+    document.querySelector('.cards button').click();
+    found.width = document.documentElement.scrollWidth;
+    const grid = document.querySelector('.grid');
+    grid.style.maxHeight = grid.style.width = '6rem';
+    grid.scrollTop = grid.scrollLeft = 30;
+    const place = (one) => { const {top, left} = one.getBoundingClientRect(); return {top, left}; };
+    found.scrolled = [grid.scrollTop, grid.scrollLeft];
+    found.grid = place(grid);
+    found.head = place(grid.querySelector('thead th')).top;
+    found.row = place(grid.querySelector('tbody th')).left;
+    document.body.style.paddingBottom = '200vh';
+    document.querySelector('.cards').style.paddingBottom = '200vh';
+    document.querySelector('.cards').scrollIntoView();
+    found.source = place(document.querySelector('.source')).top;
+    """
+    found = ask(tmp_path / "results/index.html", "big/4", script + CONTRASTS, width=width, dark=dark)
+    assert found["width"] <= width
+    assert (found["ground"] < 0.1) == dark
+    assert len(found["contrasts"]) == 6
+    assert min(found["contrasts"]) > 4.5
+    assert found["scrolled"] == [30, 30]
+    assert (found["head"], found["row"]) == pytest.approx((found["grid"]["top"], found["grid"]["left"]), abs=1)
+    assert found["source"] == 0
 
 
 def test_an_address_that_names_no_sentence_shows_the_first(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
-    note = "document.title = document.querySelector('#sentence h3').textContent; location.hash = '#big/1.5';"
-    said = document(tmp_path / "results/index.html", "%", note)
-    assert "<title>Sentence 1 of big</title>" in said
-    assert "Sentence 1 of big" in shown(said)
+    script = "found.first = chosen(); location.hash = '#big/1.5'; await at_once(); found.second = chosen();"
+    found = ask(tmp_path / "results/index.html", "%", script)
+    assert found == {"first": "Sentence 1 of big", "second": "Sentence 1 of big"}
 
 
 def test_without_its_folder_the_page_says_so(arguments: list[str], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nmt.report.learning_curves import draw, read_curves
 
 ROWS = [
     *("a$b$c,train,50,0.1,90.5", "a$b$c,train,100,0.2,40.25", "a$b$c,development,100,0.2,50"),
-    *("b*,train,150,0.4,8", "b*,development,200,0.5,9", "b*,development,150,0.45,9.5"),
+    *("b*,train,150,0.4,8", "b*,development,200,1.5,9", "b*,development,150,0.45,9.5"),
 ]
 
 
@@ -32,7 +32,7 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
         [[[50, 90.5], [100, 40.25]], [[150, 8]]],
         [[[0.1, 90.5], [0.2, 40.25]], [[0.4, 8]]],
         [[[100, 50]], [[200, 9], [150, 9.5]]],
-        [[[0.2, 50]], [[0.5, 9], [0.45, 9.5]]],
+        [[[0.2, 50]], [[1.5, 9], [0.45, 9.5]]],
     ]
     assert [axes.get_ylabel() for axes in panels] == [
         *("Train NLL (nats a sentence)", "", "Dev. NLL (nats a sentence)", ""),
@@ -42,6 +42,13 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     assert first.get_linestyle() != second.get_linestyle()
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
+
+
+def test_trainings_of_less_than_an_hour_are_in_minutes(tmp_path: Path) -> None:
+    with style():
+        above, below = draw(read_curves(points(tmp_path, *ROWS[:4]))).axes[1::2]
+    assert [line.get_xdata().tolist() for line in above.lines] == [pytest.approx([6, 12]), pytest.approx([24])]
+    assert below.get_xlabel() == "Minutes of training"
 
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[:1], ROWS[2:3]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmt.report.markup import escape_latex, escape_markdown, markdown_table, span
+from nmt.report.markup import duration, escape_latex, escape_markdown, markdown_table, span
 
 
 def test_escaping() -> None:
@@ -17,3 +17,7 @@ def test_escaping() -> None:
     ]
     assert span([3, 3]) == "3"
     assert span([5000, 3, 4]) == "3 to 5,000"
+
+
+def test_less_than_an_hour_is_in_minutes() -> None:
+    assert [duration(hours) for hours in (0.034, 0.5, 1.0, 12.34)] == ["2.0 min", "30.0 min", "1.0 h", "12.3 h"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.report.markup import escape_markdown, markdown_table
+from nmt.report.markup import MADE_UP, escape_markdown, heading, markdown_table
 from nmt.report.page import document, escape, show_table, visible
 from nmt.system.files import UserError
 
@@ -27,6 +27,7 @@ def test_markdown_shows_what_was_escaped_as_it_was(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     shown = show_table(str(path), level=3)
     assert "<h3>Table</h3>" in shown
+    assert shown.count('<td dir="auto"') == 2
     assert "<strong>x</strong>" in shown
     assert "<script" not in shown
     assert "&lt;b&gt;raw&lt;/b&gt;" in shown
@@ -40,6 +41,19 @@ def test_csv_has_numbers_to_the_right(tmp_path: Path) -> None:
     assert "<th>corpus</th><th class=number>pairs kept</th>" in shown
     assert "<td>&lt;un&gt;, b</td><td class=number>1,234,567</td><td class=number>-0.5</td>" in shown
     assert "<td>total</td><td class=number></td>" in shown
+
+
+def test_empty_columns_and_the_note_are_left_out(tmp_path: Path) -> None:
+    csv, table = tmp_path / "a.csv", tmp_path / "a.md"
+    csv.write_text("a,b,c\n1,,0\n2,,\n")
+    assert "<th class=number>a</th><th class=number>c</th></tr>" in show_table(str(csv))
+    lines = markdown_table(["Model", "x", "y", "z"], [["–", "–", "–", "1"], ["", "", "0", "2"]])
+    table.write_text("\n".join([*heading("Table", True), *lines]))
+    assert [" ".join(line.split()) for line in lines[::2]] == ["| Model | y | z |", "| – | – | 1 |"]
+    assert MADE_UP in table.read_text()
+    assert "made up" not in show_table(str(table))
+    assert MADE_UP in document("Table", "", generated=True)
+    assert MADE_UP not in document("Table", "")
 
 
 @pytest.mark.parametrize(("name", "text", "line"), [("a.csv", "a,b\n1\n", "differ"), ("a.tsv", "a\n", "neither")])
@@ -64,6 +78,8 @@ def test_a_sheet_holds_the_numbers(tmp_path: Path) -> None:
     held = re.search(r'<a download="table1.csv" href="data:text/csv;base64,([^"]+)">', output.read_text())
     assert held is not None
     assert base64.b64decode(held[1]) == b"a\n1\n"
+    assert main([*map(str, words), "--generated"]) == 0
+    assert output.read_text().partition("<body>\n")[2].startswith(f'<p class="note">{MADE_UP}</p>\n<h1>')
 
 
 def test_missing_numbers_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

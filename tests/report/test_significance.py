@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.report.markup import MADE_UP
+from nmt.report.page import show_table
 
 SENTENCES = [f"the {name} sees a house number {name} ." for name in "abcdefghijklmnopqrstuvwxyz"]
 FILES = {
@@ -69,6 +71,24 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
     before = (tmp_path / "out.csv").read_bytes()
     assert main([*words, "7"]) == 0
     assert (tmp_path / "out.csv").read_bytes() == before
+
+
+def test_further_pairs_are_folded(words: list[str], tmp_path: Path) -> None:
+    assert main([*words, "7"]) == 0
+    whole = rows(tmp_path / "out.csv")
+    words[words.index("--pair", words.index("--pair") + 1)] = "--folded"
+    assert main([*words, "7", "--generated"]) == 0
+    assert rows(tmp_path / "out.csv") == whole
+    lines = (tmp_path / "out.md").read_text().split("\n")
+    assert lines[2] == f"**{MADE_UP}**"
+    fold = lines.index("<details>")
+    systems = [(place > fold, line.split()[1]) for place, line in enumerate(lines) if "good" in line]
+    assert systems == [(False, "bad")] * 2 + [(True, "alike")] * 2
+    assert lines.index("</details>") > fold + 4
+    shown = show_table(str(tmp_path / "out.md"))
+    assert "<details><summary>Further comparisons</summary>" in shown
+    assert shown.count("<table>") == 2
+    assert "&lt;" not in shown.replace("p &lt; 0.05", "")
 
 
 def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -27,13 +28,20 @@ def reference_search(
     forbid_unk: bool = False,
     ratio: float = 0.5,
     normalize: bool = False,
+    watch: Callable[[Found], None] | None = None,
 ) -> list[Found]:
-    """Finished hypotheses, best first; the best unfinished one where none ended in time."""
+    """Finished hypotheses, best first; the best unfinished one where none ended in time.
+
+    `watch` is given the best unfinished one before each step but the first.
+    """
     length = len(source) + 1
     memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, length, dtype=torch.bool))
     live = [([], 0.0, [], model.initial_state(memory))]
     finished = []
     for step in range(3 * length):
+        if watch is not None and step:
+            words, score, seen, _ = live[0]
+            watch(Found(words, score, seen, False))
         candidates = []
         for words, score, alignment, state in live:
             previous = torch.tensor([words[-1]]) if words else None

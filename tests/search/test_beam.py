@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,23 @@ def test_all_sentences_at_once_as_one_by_one(kind: dict[str, Any], width: int, n
             assert_same(found, reference_search(model, source, width, forbid_unk, normalize=normalize))
             finished += found[0].ended
     assert width == 1 or finished >= 4
+
+
+@pytest.mark.parametrize("attention", ["additive", "fixed"])
+@pytest.mark.parametrize("width", [1, 3, 12])
+def test_a_search_is_watched_step_by_step(attention: str, width: int) -> None:
+    model = ending(tiny_model(attention=attention))
+    for source in sources(5):
+        found: list[Hypothesis] = []
+        expected: list[Found] = []
+
+        def watch(leader: Callable[[], Hypothesis], found: list[Hypothesis] = found) -> None:
+            found.append(leader())
+
+        search(model, [source], BeamSettings(width, fallback=False, alignments=True), watch)
+        reference_search(model, source, width, watch=expected.append)
+        assert_same(found, expected)
+        assert [one.length for one in found] == list(range(1, len(found) + 1))
 
 
 def test_n_best_returns_the_first_of_all_hypotheses() -> None:

@@ -153,7 +153,7 @@ def test_settings_are_found_in_both_forms() -> None:
 
 def test_the_steps_for_users_are_all_shown() -> None:
     shown = {words[0] for words in of_all(steps)}
-    assert {"translate", "score", "align", "status", "tensorboard", "export"} <= shown
+    assert {"translate", "score", "align", "serve", "status", "tensorboard", "export"} <= shown
 
 
 def test_the_readme_is_one_screen() -> None:

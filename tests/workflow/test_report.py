@@ -135,12 +135,14 @@ def test_the_archive_holds_the_same(done: Tree, report: Path, tmp_path: Path) ->
 
 def test_the_page_of_all_shows_the_experiment(done: Tree) -> None:
     page = done.folder / "results/smoke/index.html"
-    shown = document(
-        page, "newstest2014/2", "document.title = [...document.images].every((one) => one.naturalWidth > 0);"
-    )
+    script = """
+    for (const button of document.querySelectorAll('.cards button')) button.click();
+    document.title = [...document.images].every((one) => one.naturalWidth > 0);
+    """
+    shown = document(page, "newstest2014/2", script)
     assert "<title>true</title>" in shown
     assert "Sentence 2 of newstest2014" in shown
-    assert shown.count('class="alignment"') == 2
+    assert shown.count('class="scroll grid"') == 2
     assert shown.count("From a fixed vector") == 1 + 1  # of the model, and in the script
     narrow = document(page, "newstest2014/2", "document.title = document.documentElement.scrollWidth;", width=500)
     assert int(re.search(r"<title>(.*)</title>", narrow)[1]) <= 500  # type: ignore[index]

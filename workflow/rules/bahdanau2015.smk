@@ -25,11 +25,12 @@ if PAPER.table1:
         params:
             labels=labels(SYSTEMS),
             phrase_based=phrase_based_options(EXPERIMENT),
+            generated=MADE_UP,
             code=code("bahdanau2015.table1"),
         shell:
             "python -m nmt bahdanau2015.table1 --scores {input.scores:q} --labels {params.labels:q}"
             " --printed {input.printed:q} {params.phrase_based:q} --tuning {input.tuning:q}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2> {log:q}"
+            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2> {log:q}"
 
 
 if PAPER.table2:
@@ -54,11 +55,12 @@ if PAPER.table2:
         params:
             labels=labels(EXPERIMENT.variants),
             batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
+            generated=MADE_UP,
             code=code("bahdanau2015.table2"),
         shell:
             "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --batches {params.batches:q}"
             " --train-nll {input.train:q} --development-nll {input.development:q} --labels {params.labels:q}"
-            " --printed {input.printed:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " --printed {input.printed:q} {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.table3:
@@ -86,12 +88,13 @@ if PAPER.table3:
             language=untokenized(LANGUAGES[1]),
             settings=PAPER.table3.to_json(),
             seed=EXPERIMENT.seed,
+            generated=MADE_UP,
             code=code("bahdanau2015.table3"),
         shell:
             "python -m nmt bahdanau2015.table3 --source {input.source:q} --raw-source {input.raw_source:q}"
             " --reference {input.reference:q} --translations {input.translations:q} --labels {params.labels:q}"
             " --set {params.set:q} --language {params.language:q} --settings {params.settings:q} --seed {params.seed:q}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.figure1:

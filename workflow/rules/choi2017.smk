@@ -36,11 +36,12 @@ if PAPER.table1:
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
             beams=list(beams(EXPERIMENT)),
+            generated=MADE_UP,
             code=code("choi2017.table1"),
         shell:
             "python -m nmt choi2017.table1 --pair {params.pair:q} --labels {params.labels:q} --beams {params.beams:q}"
             " --scores {input.scores:q} --development-scores {input.development:q} --printed {input.printed:q}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.table2:
@@ -91,10 +92,11 @@ if PAPER.table2:
         params:
             pair=language_pair(EXPERIMENT),
             compared=COMPARED,
+            generated=MADE_UP,
             code=code("choi2017.table2"),
         shell:
             "python -m nmt choi2017.table2 --pair {params.pair:q} --times {input.times:q} {params.compared:q}"
-            " --printed {input.printed:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " --printed {input.printed:q} {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.parameters:
@@ -118,11 +120,12 @@ if PAPER.parameters:
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
             compared=COMPARED,
+            generated=MADE_UP,
             code=code("choi2017.parameters"),
         shell:
             "python -m nmt choi2017.parameters --pair {params.pair:q} --models {input.models:q}"
             " --labels {params.labels:q} {params.compared:q} --printed {input.printed:q}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 if PAPER.figure2:
@@ -149,7 +152,7 @@ if PAPER.figure2:
             code=model_code("choi2017.model_alignments", *PAPER.figure2.models),
         shell:
             "python -m nmt choi2017.model_alignments --models {params.models:q} --labels {params.labels:q}"
-            " --source {input.source:q} --translations {input.translations:q} --line {params.line} --device cpu"
+            " --source {input.source:q} --translations {input.translations:q} --line {params.line:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure2:
@@ -195,7 +198,7 @@ if PAPER.figure3:
             code=model_code("choi2017.mean_weights", PAPER.figure3.model),
         shell:
             "python -m nmt choi2017.mean_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line} --settings {params.settings:q} --device cpu"
+            " --translation {input.translation:q} --line {params.line:q} --settings {params.settings:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure3:
@@ -243,12 +246,13 @@ if PAPER.figure4:
             settings=PAPER.figure4.to_json(),
             seed=EXPERIMENT.seed,
             device=EXPERIMENT.variants[PAPER.figure4.model].run_time.device,
+            generated=MADE_UP,
             code=model_code("choi2017.specialized_dimensions", PAPER.figure4.model, PAPER.figure4.aligner),
         shell:
             "python -m nmt choi2017.specialized_dimensions --model $(dirname {input.model[0]:q})"
             " --aligner $(dirname {input.aligner[0]:q}) --source {input.source:q} --translation {input.translation:q}"
-            " --settings {params.settings:q} --seed {params.seed} --device {params.device:q} --threads {threads}"
-            " --output-csv {output.csv:q} --output-md {output.md:q} 2> >(tee {log:q} >&2)"
+            " --settings {params.settings:q} --seed {params.seed:q} --device {params.device:q} --threads {threads}"
+            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> >(tee {log:q} >&2)"
 
     rule dimension_weights:
         input:
@@ -271,7 +275,7 @@ if PAPER.figure4:
             code=model_code("choi2017.dimension_weights", PAPER.figure4.model),
         shell:
             "python -m nmt choi2017.dimension_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line} --dimensions {input.dimensions:q} --device cpu"
+            " --translation {input.translation:q} --line {params.line:q} --dimensions {input.dimensions:q} --device cpu"
             " --output {output:q} 2> {log:q}"
 
     rule figure4:

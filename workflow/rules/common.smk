@@ -90,6 +90,8 @@ MODEL = [
     + (("source.codes", "target.codes") if BPE else ())
 ]
 SYSTEMS = EXPERIMENT.systems
+# The option of tables and pages that says whether the language is that of the project.
+MADE_UP = ["--generated"] if EXPERIMENT.mirror == "generated" else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 

@@ -103,7 +103,13 @@ rule significance:
         **growing(mem_mb=4000, runtime=60),
     params:
         labels=labels(SYSTEMS),
-        pairs=[word for pair in compared(EXPERIMENT) for word in ("--pair", *labels(pair))],
+        pairs=[
+            word
+            for option, pairs in zip(("--pair", "--folded"), compared(EXPERIMENT))
+            for pair in pairs
+            for word in (option, *labels(pair))
+        ],
+        generated=MADE_UP,
         seed=EXPERIMENT.seed,
         code=code("significance"),
     shell:
@@ -111,7 +117,7 @@ rule significance:
         " --shortlists {input.shortlists:q} --codes {input.codes:q} --translations {input.translations:q}"
         " --translations-no-unk {input.no_unk:q}"
         " --labels {params.labels:q} {params.pairs:q} --seed {params.seed:q}"
-        " --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+        " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 
 
 rule gather_metrics:

@@ -25,9 +25,10 @@ for table, artefact in ARTEFACTS.items():
         resources:
             **growing(mem_mb=500, runtime=5),
         params:
+            generated=MADE_UP,
             code=code("sheet"),
         shell:
-            "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} --output {output:q} 2> {log:q}"
+            "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} {params.generated:q} --output {output:q} 2> {log:q}"
 
 
 # The page links to figures, so they must be there, but a change of one does not make the page again.
@@ -40,7 +41,7 @@ rule index:
         references=expand(REFERENCE, set=TEST),
         alignments=expand("<data>/translations/{variant}/{set}.alignments.jsonl", set=TEST, variant=EXPERIMENT.variants),
         baseline=expand(TRANSLATION, variant=PHRASE_BASED, set=TEST if PHRASE_BASED in SYSTEMS else []),
-        parts=["nmt/report/page.css", "nmt/report/index.js"],
+        parts=expand("nmt/report/{part}", part=["page.css", "words.js", "index.js"]),
     output:
         page="<results>/index.html",
         sentences=directory("<results>/index"),
@@ -59,11 +60,13 @@ rule index:
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
         titles=[one.title for one, _ in PAGE],
         sets=TEST,
+        languages=untokenized(LANGUAGES),
         labels=labels(EXPERIMENT.variants),
         baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
+        generated=MADE_UP,
         code=code("index"),
     shell:
         "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
         " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
-        " --references {input.references:q} --labels {params.labels:q} --alignments {input.alignments:q}"
-        " {params.baseline:q} {input.baseline:q} --output {output.page:q} 2> {log:q}"
+        " --references {input.references:q} --languages {params.languages:q} --labels {params.labels:q} --alignments {input.alignments:q}"
+        " {params.baseline:q} {input.baseline:q} {params.generated:q} --output {output.page:q} 2> {log:q}"

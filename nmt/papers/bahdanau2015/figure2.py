@@ -56,7 +56,10 @@ def read_points(path: str) -> dict[str, list[Point]]:
 
 
 def draw(models: dict[str, list[Point]]) -> Figure:
-    """BLEU above, numbers of sentences below, on one axis of bins."""
+    """BLEU above, numbers of sentences below, on one axis of bins; it ends with the last bin that has sentences."""
+    bins = next(iter(models.values()))
+    end = max((place for place, point in enumerate(bins, 1) if point.sentences), default=len(bins))
+    models, bins = {model: points[:end] for model, points in models.items()}, bins[:end]
     figure = Figure(figsize=(6.4, 5.0), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
     for index, (model, points) in enumerate(models.items()):
@@ -87,7 +90,6 @@ def draw(models: dict[str, list[Point]]) -> Figure:
     )
     literal(legend.get_texts())
 
-    bins = next(iter(models.values()))
     counts = [point.sentences for point in bins]
     below.bar(range(len(bins)), counts, width=0.7, color="0.8", edgecolor="0.3", linewidth=0.6)
     for position, count in enumerate(counts):

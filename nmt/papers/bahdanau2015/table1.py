@@ -10,7 +10,16 @@ from typing import Any
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
-from nmt.report.markup import beside, escape_latex, escape_markdown, markdown_table, span
+from nmt.report.markup import (
+    MADE_UP,
+    add_generated_argument,
+    beside,
+    escape_latex,
+    escape_markdown,
+    heading,
+    markdown_table,
+    span,
+)
 from nmt.settings.checks import finite, integer, optional, text
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, write_lines
@@ -41,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (none)")
     parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
     PhraseBased.add_argument(parser)
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
     parser.add_argument("--output-tex", type=Output, required=True)
@@ -69,8 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--scores: only some of them have a score without unknown words; make all again")
     note = phrase_based_note(arguments, len(scores[0][1]))
     write_csv(arguments.output_csv, *csv_table(scores, printed))
-    write_lines(arguments.output_md, markdown(scores, printed, note))
-    write_lines(arguments.output_tex, latex(scores, printed))
+    write_lines(arguments.output_md, markdown(scores, printed, note, arguments.generated))
+    write_lines(arguments.output_tex, latex(scores, printed, arguments.generated))
 
 
 def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
@@ -125,7 +135,7 @@ def csv_table(scores: Scores, printed: Printed | None) -> tuple[list[str], list[
     return [*columns, *(f"sentences_{part}" for part in parts), "signature"], rows
 
 
-def markdown(scores: Scores, printed: Printed | None, note: str = "") -> list[str]:
+def markdown(scores: Scores, printed: Printed | None, note: str = "", generated: bool = False) -> list[str]:
     """The table, the paper's numbers in brackets, and below it how the numbers were made.
 
     `note` says how the phrase-based system was made.
@@ -145,8 +155,7 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "") -> list[st
     running_text = "column compares" if one else "columns compare"
     sentences = {part: span(score[part]["sentences"] for _, score in scores) for part in first}
     return [
-        "# Table 1: BLEU on the test set",
-        "",
+        *heading("Table 1: BLEU on the test set", generated),
         *markdown_table(["Model", *titles, *(f"{title}, detokenized" for title in titles)], rows),
         "",
         *([] if printed is None else [brackets(scores), ""]),
@@ -173,8 +182,8 @@ def brackets(scores: Scores) -> str:
     return said
 
 
-def latex(scores: Scores, printed: Printed | None) -> list[str]:
-    r"""A `tabular` that needs no package, to be read with \input."""
+def latex(scores: Scores, printed: Printed | None, generated: bool = False) -> list[str]:
+    r"""A `tabular` that needs no package, to be read with \input; a language that is made up is its first row."""
     parts = list(scores[0][1])
     rows = []
     for label, score in with_baseline(scores, printed):
@@ -193,4 +202,6 @@ def latex(scores: Scores, printed: Printed | None) -> list[str]:
             " & ".join(["Model", *["ours", "paper"] * len(parts)]) + r" \\",
         ]
     columns = len(parts) * (1 if printed is None else 2)
+    if generated:
+        head.insert(0, rf"\multicolumn{{{columns + 1}}}{{l}}{{{MADE_UP.split(':')[0]}.}} \\")
     return [rf"\begin{{tabular}}{{l{'r' * columns}}}", r"\hline", *head, r"\hline", *rows, r"\hline", r"\end{tabular}"]

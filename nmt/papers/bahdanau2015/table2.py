@@ -13,7 +13,15 @@ from typing import Any
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
-from nmt.report.markup import beside, escape_markdown, markdown_table, span
+from nmt.report.markup import (
+    add_generated_argument,
+    beside,
+    duration,
+    escape_markdown,
+    heading,
+    markdown_table,
+    span,
+)
 from nmt.settings.checks import finite, integer, read_values, text
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
@@ -23,7 +31,7 @@ from nmt.system.tables import Cell, number, write_csv
 STATISTICS: dict[str, tuple[str, int | None, int | None]] = {
     "updates": ("Updates", 0, 0),
     "epochs": ("Epochs", 1, 2),
-    "hours": ("Hours", 0, 3),
+    "hours": ("Time", 0, 3),
     "device": ("Device", None, None),
     "train_nll": ("Train NLL", 1, 2),
     "development_nll": ("Dev. NLL", 1, 2),
@@ -43,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -85,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
         counts = {"epochs": seen / trained["pairs"], "passes": seen / trained["short_pairs"]}
         models[label] = {**summary, **counts, **{name: value["nll"] for name, value in nll.items()}}
     write_csv(arguments.output_csv, *csv_table(models, printed))
-    write_lines(arguments.output_md, markdown(models, printed, samples))
+    write_lines(arguments.output_md, markdown(models, printed, samples, arguments.generated))
 
 
 def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
@@ -113,17 +122,23 @@ def csv_table(models: dict[str, dict[str, Any]], printed: Printed | None) -> tup
     return [*columns, "passes", *MADE], rows
 
 
-def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples: dict[str, list[int]]) -> list[str]:
+def markdown(
+    models: dict[str, dict[str, Any]],
+    printed: Printed | None,
+    samples: dict[str, list[int]],
+    generated: bool = False,
+) -> list[str]:
     """The table, the paper's numbers in brackets, then how each model was made and what the columns mean."""
 
     def both(label: str, name: str) -> str:
         _, decimals, kept = STATISTICS[name]
         thousands = name == "updates"
         ours, theirs = models[label][name], printed_row(printed or {}, label)[name]
-        # The paper prints whole hours, in which a short run would be 0.
-        own = 1 if name == "hours" and ours >= 1 else kept
+        if name == "hours":
+            printed_hours = _cell(theirs, decimals)
+            return beside(duration(ours), f"{printed_hours} h" if printed_hours else "")
         return beside(
-            escape_markdown(_cell(ours, own, thousands=thousands)),
+            escape_markdown(_cell(ours, kept, thousands=thousands)),
             escape_markdown(_cell(theirs, decimals, thousands=thousands)),
         )
 
@@ -140,13 +155,12 @@ def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, samples
         for label, model in models.items()
     ]
     return [
-        "# Table 2: how the models were trained",
-        "",
+        *heading("Table 2: how the models were trained", generated),
         *markdown_table(["Model", *(title for title, _, _ in STATISTICS.values())], statistics),
         "",
         ("" if printed is None else "In brackets: what the paper prints. ")
         + "An update is one minibatch, an epoch as many pairs as the whole training text has, a pass all pairs that "
-        "are short enough for the model; hours are those spent in training. NLL is the mean negative log-likelihood of "
+        "are short enough for the model; time is that spent in training. NLL is the mean negative log-likelihood of "
         f"a sentence in nats, on {span(samples['train_nll'])} sentences drawn from the pairs that are short enough for "
         f"the model, and on {span(samples['development_nll'])} of the development set, whatever their length.",
         "",

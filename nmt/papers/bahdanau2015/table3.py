@@ -15,7 +15,7 @@ from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
-from nmt.report.markup import escape_markdown
+from nmt.report.markup import add_generated_argument, escape_markdown, heading
 from nmt.system.files import warn, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import write_csv
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     Table3.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def markdown(rows: list[list[str]], arguments: argparse.Namespace) -> list[str]:
     """A small table for each sentence, under the number of its line in the test set."""
-    lines = ["# Table 3: translations of long sentences", ""]
+    lines = heading("Table 3: translations of long sentences", arguments.generated)
     for line, kind, *texts in rows:
         title = "printed in the paper" if kind == "paper" else "drawn"
         names = ["Source", "Reference", *(escape_markdown(label) for label in arguments.labels)]

@@ -10,7 +10,7 @@ from collections import Counter
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
-from nmt.report.markup import escape_markdown, markdown_table
+from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import write_csv
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs=2, action="append", default=[], metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -62,10 +63,10 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             more.append("–")
     write_csv(arguments.output_csv, COLUMNS, rows)
-    write_lines(arguments.output_md, markdown(counts, more))
+    write_lines(arguments.output_md, markdown(counts, more, arguments.generated))
 
 
-def markdown(counts: dict[str, Counter[str]], more: list[str]) -> list[str]:
+def markdown(counts: dict[str, Counter[str]], more: list[str], generated: bool) -> list[str]:
     """A line for each part, their sum, and how many `more` than its baseline a model has, the paper's in brackets."""
     parts = dict.fromkeys(part for found in counts.values() for part in found)
     lines = [
@@ -75,4 +76,4 @@ def markdown(counts: dict[str, Counter[str]], more: list[str]) -> list[str]:
     ]
     table = markdown_table(["Part", *map(escape_markdown, counts)], lines)
     has_printed = any("(" in cell for cell in more)
-    return ["# Parameters", "", *table, *(["", PAPER] if has_printed else [])]
+    return [*heading("Parameters", generated), *table, *(["", PAPER] if has_printed else [])]

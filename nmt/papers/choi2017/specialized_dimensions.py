@@ -23,7 +23,7 @@ from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
 from nmt.papers.choi2017.word_classes import read_word_classes
 from nmt.report.align import alignments
-from nmt.report.markup import escape_markdown, markdown_table
+from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
 from nmt.system.files import UserError, warn, write_lines
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
@@ -101,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
     Figure4.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
     add_device_arguments(parser)
@@ -147,7 +148,7 @@ def run(arguments: argparse.Namespace) -> None:
     statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
     rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
     write_csv(arguments.output_csv, COLUMNS, rows)
-    write_lines(arguments.output_md, markdown(rows, len(pairs), settings))
+    write_lines(arguments.output_md, markdown(rows, len(pairs), settings, arguments.generated))
 
 
 def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
@@ -166,13 +167,12 @@ def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> l
     return rows
 
 
-def markdown(rows: list[list[str]], sentences: int, settings: Figure4) -> list[str]:
+def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated: bool) -> list[str]:
     """The table, and how it is to be read."""
     lines = [[escape_markdown(name), *others] for name, *others in rows]
     titles = ["Class", "Dimension", "Statistic", "By chance", "p", "Words"]
     return [
-        "# Specialized dimensions",
-        "",
+        *heading("Specialized dimensions", generated),
         *markdown_table(titles, lines),
         "",
         f"Of {escape_markdown(settings.model)}, over {sentences:,} sentences and their translations. The dimension "

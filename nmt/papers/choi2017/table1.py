@@ -12,7 +12,7 @@ from typing import Any
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
-from nmt.report.markup import escape_markdown, markdown_table, span
+from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table, span
 from nmt.settings.checks import Check, finite, integer, read_values, text
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--development-scores", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "detokenized_signature": test["detokenized_signature"],
             }
         )
-    page = markdown(rows)
+    page = markdown(rows, arguments.generated)
     write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
     write_lines(arguments.output_md, page)
 
@@ -101,15 +102,14 @@ def _files(arguments: argparse.Namespace) -> Iterator[tuple[str, int, str, str]]
         yield label, beam, one, other
 
 
-def markdown(rows: Sequence[dict[str, str]]) -> list[str]:
+def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:
     """The table of one or several pairs of languages; UserError where the scores were made in different ways."""
     for kind in ("signature", "detokenized_signature"):
         if len(signatures := {row[kind] for row in rows}) > 1:
             raise UserError(f"scores made in different ways ({', '.join(sorted(signatures))}); make all again")
     has_printed = any(row["paper_test"] for row in rows)
     return [
-        "# Table 1: BLEU on the test set and, in brackets, on the development set",
-        "",
+        *heading("Table 1: BLEU on the test set and, in brackets, on the development set", generated),
         *_table(rows, ("", ""), *([("paper_", "")] if has_printed else [])),
         "",
         f"Corpus BLEU of tokenized, cased text, equal to multi-bleu, of {_sentences(rows, 'sentences')} test and "

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
-from nmt.report.markup import escape_markdown, markdown_table
+from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import number, read_csv, write_csv
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
 
@@ -69,10 +70,10 @@ def run(arguments: argparse.Namespace) -> None:
         values = (arguments.pair, model, baseline, batch, number(seconds, 2), number(more, 1), *theirs, str(sentences))
         rows.append(dict(zip(COLUMNS, (*values, turns[0]["beam"], turns[0]["device"]), strict=True)))
     write_csv(arguments.output_csv, COLUMNS, [list(row.values()) for row in rows])
-    write_lines(arguments.output_md, markdown(rows))
+    write_lines(arguments.output_md, markdown(rows, arguments.generated))
 
 
-def markdown(rows: Sequence[dict[str, str]]) -> list[str]:
+def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:
     """The table of one or several pairs of languages."""
     cells: dict[str, dict[str, str]] = {}
     titles: list[str] = []
@@ -92,8 +93,7 @@ def markdown(rows: Sequence[dict[str, str]]) -> list[str]:
         escape_markdown(f"{row['model']} against {row['baseline']}") for row in rows if row["baseline"]
     )
     return [
-        "# Table 2: seconds to translate the test set",
-        "",
+        *heading("Table 2: seconds to translate the test set", generated),
         *markdown_table(["Model", *titles], lines),
         "",
         f"{'; '.join(how)}. A batch is what is translated at a time. The models took turns; loading them is left out. "

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
+from nmt.report.markup import MADE_UP
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/bahdanau2015/printed.tsv")
 LABELS = ["RNNencdec-30", "RNNsearch-50*", "my_own & 100%"]
@@ -155,3 +156,11 @@ def test_table1_of_different_parts(table1: list[str], tmp_path: Path, capsys: py
     dump(tmp_path / "1.json", {"all": score(1.0, 3003)})
     assert main(table1) == 1
     assert "only some of them have a score without unknown words" in capsys.readouterr().err
+
+
+def test_a_made_up_language_is_named_first(table1: list[str], tmp_path: Path) -> None:
+    assert main([*table1, "--generated"]) == 0
+    assert (tmp_path / "table1.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"
+    first = (tmp_path / "table1.tex").read_text(encoding="utf-8").split("\n")[2]
+    assert first == r"\multicolumn{5}{l}{The language of this experiment is made up.} \\"
+    assert MADE_UP.startswith("The language of this experiment is made up: ")

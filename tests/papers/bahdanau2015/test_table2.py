@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.report.markup import MADE_UP
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/bahdanau2015/printed.tsv")
 
@@ -62,6 +63,8 @@ def test_table2(table2: list[str], tmp_path: Path) -> None:
     page = (tmp_path / "table2.md").read_text(encoding="utf-8")
     assert r"cpu\_x (Quadro K-6000)" in page
     assert "1,234 (288,000)" in page
+    assert "| 1.9 min (111 h) |" in " ".join(page.split())
+    assert "made up" not in page
     assert "80,438,981" in page
     [made] = [line for line in page.split("\n") if line.startswith("| new") and "ab12" in line]
     assert "| 4.11 |" in " ".join(made.split())
@@ -102,3 +105,8 @@ def test_table2_without_the_papers_numbers(table2: list[str], tmp_path: Path) ->
     page = (tmp_path / "table2.md").read_text(encoding="utf-8")
     assert "paper" not in page
     assert "288,000" not in page
+
+
+def test_a_made_up_language_is_named_first(table2: list[str], tmp_path: Path) -> None:
+    assert main([*table2, "--generated"]) == 0
+    assert (tmp_path / "table2.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"

@@ -10,6 +10,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.papers.bahdanau2015.table3 import choose
+from nmt.report.markup import MADE_UP
 
 LONG = "w " * 29 + "w{}"
 TEXTS = [LONG.format(0), "short", LONG.format(2), LONG.format(3) + " | *", "w " * 28 + "w"]
@@ -96,3 +97,8 @@ def test_bad_input(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_made_up_language_is_named_first(arguments: list[str], tmp_path: Path) -> None:
+    assert main([*arguments, "--generated"]) == 0
+    assert (tmp_path / "table3.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"

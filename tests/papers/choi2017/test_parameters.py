@@ -10,6 +10,7 @@ import torch
 
 from nmt.__main__ import main
 from nmt.model.network import Network
+from nmt.report.markup import MADE_UP
 from nmt.settings.extends import read_experiment
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, save_trained, tiny_model
 
@@ -89,3 +90,8 @@ def test_the_papers_models_have_the_sizes_that_the_table_of_fidelity_shows(monke
         line for line in (ROOT / "docs/fidelity.md").read_text().split("\n") if line.startswith("| ours: one LSTM")
     ]
     assert [cell.strip() for cell in row.split("|")[2:-1]] == shown
+
+
+def test_a_made_up_language_is_named_first(tmp_path: Path) -> None:
+    assert main([*parameters(tmp_path), PRINTED, "--generated"]) == 0
+    assert (tmp_path / "parameters.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"

@@ -11,6 +11,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
 from nmt.report.align import alignments
+from nmt.report.markup import MADE_UP
 from tests.model.models import tiny_model
 from tests.papers.choi2017 import fine
 
@@ -72,7 +73,7 @@ def words(folder: Path, classes: str = "odd\ts9 S3 s5\nnone\tx\n") -> list[str]:
 
 def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The third line has no translation and the fourth no source: nothing is counted of them."""
-    assert main(words(fine.make(tmp_path))) == 0
+    assert main([*words(fine.make(tmp_path)), "--generated"]) == 0
     assert "source.txt: no word of the class none; it is left out" in capsys.readouterr().err
     with (tmp_path / "dimensions.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -88,6 +89,7 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert int(row["dimension"]) == expected.argmax() + 1
         assert float(row["statistic"]) == pytest.approx(expected.max(), abs=1e-3)
     page = (tmp_path / "dimensions.md").read_text()
+    assert page.split("\n")[2] == f"**{MADE_UP}**"
     assert "| odd " in page
     assert "over 4 sentences and their translations" in page
 

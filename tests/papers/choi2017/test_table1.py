@@ -11,6 +11,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.papers.choi2017.table1 import COLUMNS
+from nmt.report.markup import MADE_UP
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
 
@@ -93,3 +94,8 @@ def test_inputs_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "table1.csv").exists()
+
+
+def test_a_made_up_language_is_named_first(tmp_path: Path) -> None:
+    assert main([*table1(tmp_path), PRINTED, "--generated"]) == 0
+    assert (tmp_path / "table1.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"

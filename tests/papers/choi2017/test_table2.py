@@ -10,6 +10,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.papers.choi2017.table2 import COLUMNS
+from nmt.report.markup import MADE_UP
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
 TIMES = """\
@@ -83,3 +84,8 @@ def test_inputs_that_do_not_fit(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_made_up_language_is_named_first(tmp_path: Path) -> None:
+    assert main([*table2(tmp_path), PRINTED, "--generated"]) == 0
+    assert (tmp_path / "table2.md").read_text(encoding="utf-8").split("\n")[2] == f"**{MADE_UP}**"

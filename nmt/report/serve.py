@@ -1,0 +1,226 @@
+"""Serve a page on which a trained model translates what you type and shows what it attends to.
+
+There is one page and one kind of request, so the server of the standard library does, and nothing needs to be
+installed. Requests take turns at the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from nmt.report.page import document, escape
+from nmt.report.words import reader, script, shades
+from nmt.search.text import add_model_argument, to_symbols, to_words
+from nmt.settings.sections import Translate
+from nmt.system.files import UserError
+from nmt.system.options import add_device_arguments
+
+if TYPE_CHECKING:
+    from nmt.search.beam import Hypothesis
+    from nmt.trained import TrainedModel
+
+LOOPBACK = ("127.0.0.1", "localhost")
+LARGEST = 2**16  # bytes of a request
+SILENT_SECONDS = 60  # after which a connection is closed
+PAUSE_SECONDS = 0.1  # between two states of a translation, at least
+SHARE = 4  # a pause is at least as many times as long as showing a state took
+
+Message = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_argument(parser)
+    parser.add_argument(
+        "--host",
+        default=LOOPBACK[0],
+        help="address to listen on; any but a loopback address lets other machines in (default: %(default)s)",
+    )
+    parser.add_argument("--port", type=int, default=8000, help="0 takes one that is free (default: %(default)s)")
+    parser.add_argument(
+        "--tokenized",
+        action="store_true",
+        help="for a model of text that came tokenized: what is typed has spaces between words (default: plain text)",
+    )
+    parser.add_argument("--beam", type=int, default=Translate.beam, metavar="K", help="beam width (%(default)s)")
+    parser.add_argument(
+        "--n-best", type=int, default=5, metavar="N", help="translations to show, at most K (%(default)s)"
+    )
+    add_device_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.system.device import prepare
+    from nmt.trained import load_trained
+
+    if arguments.beam < 1 or arguments.n_best < 1:
+        raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
+    trained = load_trained(arguments.model, prepare(arguments))
+    languages = (None, None) if arguments.tokenized else trained.languages
+    service = Service(trained, languages, arguments.beam, arguments.n_best)
+    with server(service, page(trained), arguments.host, arguments.port) as found:
+        print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        found.serve_forever()
+
+
+class Service:
+    """Translates a sentence at a time, whatever the number of threads that call it."""
+
+    def __init__(self, trained: TrainedModel, languages: tuple[str | None, str | None], beam: int, n_best: int) -> None:
+        """Without `languages` text is read and written with spaces between words."""
+        self._trained, self._language, self._beam, self._n_best = trained, languages[0], beam, n_best
+        self._read_source, self._read = map(reader, languages)
+        self._turn = threading.Lock()
+
+    def translate(self, text: str, send: Callable[[Message], None]) -> None:
+        """Send the best translation while it is found, and at last the n best; an error of `send` ends the search.
+
+        A message has the source and each translation as `reader` gives them, with its rows of weights, if any. That of
+        a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
+        """
+        from nmt.search.beam import BeamSettings, search
+        from nmt.search.translate import alignment
+
+        trained = self._trained
+        [words] = to_words([text], self._language)
+        [symbols] = to_symbols([words], trained.source, "the text")
+        if not symbols:
+            send({"error": "there are no words in it"})
+            return
+        settings = BeamSettings(self._beam, n_best=min(self._n_best, self._beam), alignments=True)
+        silent_until = 0.0
+
+        def message(found: Sequence[Hypothesis], done: bool) -> Message:
+            translations = []
+            for one in found:
+                target = trained.target.words(one.words)
+                aligned = alignment(words, len(symbols), target, trained, one)
+                weights, used = aligned["weights"], aligned["source"][:-1]
+                shown = {"text": self._read(trained.target.join(target)), "rows": weights and shades(weights)}
+                translations.append({**shown, "log_probability": one.log_probability, "symbols": one.length})
+            note = "" if len(used) == len(words) else f"Only the first {len(used)} of {len(words)} words were used."
+            return {"source": self._read_source(used), "translations": translations, "done": done, "note": note}
+
+        def watch(leader: Callable[[], Hypothesis]) -> None:
+            nonlocal silent_until
+            start = time.monotonic()
+            if start >= silent_until:
+                send(message([leader()], False))
+                end = time.monotonic()
+                silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
+
+        with self._turn:
+            [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
+            send(message(best, True))
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has left."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPServer:
+    """A server of `page`; `serve_forever` answers requests. UserError where it cannot listen there."""
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = SILENT_SECONDS
+        server_version = "nmt"
+
+        def do_GET(self) -> None:
+            if self._is_foreign():
+                return
+            if self.path != "/":
+                self._answer(HTTPStatus.NOT_FOUND, b"no such page\n", "text/plain")
+                return
+            self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8")
+
+        def do_POST(self) -> None:
+            if self._is_foreign():
+                return
+            try:
+                text = self._text()
+            except ValueError as error:
+                self._answer(HTTPStatus.BAD_REQUEST, json.dumps({"error": str(error)}).encode(), "application/json")
+                return
+            self._head(HTTPStatus.OK, "application/x-ndjson")
+            service.translate(text, lambda message: self._send(json.dumps(message)))
+
+        def _text(self) -> str:
+            """The text of the request; ValueError where there is none."""
+            length = self.headers.get("Content-Length", "")
+            if self.path != "/translate" or self.headers.get_content_type() != "application/json":
+                raise ValueError("send JSON to /translate")
+            if not length.isdecimal() or int(length) > LARGEST:
+                raise ValueError(f"too long; send at most {LARGEST} bytes")
+            try:
+                text = json.loads(self.rfile.read(int(length)))["text"]
+                # A half of a surrogate pair has no bytes, and a line is a sentence.
+                text = " ".join(text.encode(errors="replace").decode().split())
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                raise ValueError('send {"text": "..."}') from None
+            if not text:
+                raise ValueError("there is no text to translate")
+            return text
+
+        def _is_foreign(self) -> bool:
+            """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
+            name = self.headers.get("Host", "").partition(":")[0]
+            if host not in LOOPBACK or name in LOOPBACK:
+                return False
+            self._answer(HTTPStatus.FORBIDDEN, b"not the address of this server\n", "text/plain")
+            return True
+
+        def _head(self, status: HTTPStatus, kind: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Cache-Control", "no-store")
+            self.send_header(
+                "Content-Security-Policy",
+                "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'",
+            )
+            self.end_headers()
+
+        def _answer(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+            self._head(status, kind)
+            self.wfile.write(body)
+
+        def _send(self, line: str) -> None:
+            self.wfile.write(f"{line}\n".encode())
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            """Nothing is logged."""
+
+    if not 0 <= port < 2**16:
+        raise UserError(f"--port {port}: must be from 0 to {2**16 - 1}")
+    try:
+        return _Server((host, port), Handler)
+    except OSError as error:
+        raise UserError(f"--host {host} --port {port}: {error.strerror}; name others") from None
+
+
+def page(trained: TrainedModel) -> str:
+    """The page of a model."""
+    source, target = trained.languages
+    title = f"{trained.folder.resolve().name}: {source} to {target}"
+    body = f"""<h1>{escape(title)}</h1>
+<form id="form" class="controls"><textarea id="text" rows="3" dir="auto" aria-label="Text to translate"
+ placeholder="A sentence to translate" autofocus></textarea> <button>Translate</button></form>
+<p id="said" class="faint" role="status">This needs JavaScript.</p>
+<p id="source" class="source"></p>
+<ol id="translations"></ol>
+<div id="grid"></div>
+{script("serve.js")}"""
+    return document(title, body)

@@ -1,0 +1,35 @@
+"""Words and weights as the pages' scripts read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt.report.words import reader, shades
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "shown"),
+    [
+        ("fr", "l&apos; eau , « UNK » .", "l'\beau\b, « UNK »\b."),
+        ("en", "the house &apos;s ( red ) roof &amp; &quot; a &quot; .", 'the house\b\'s (\bred\b) roof & "\ba\b"\b.'),
+        ("zh", "你 好 。", "你\b好\b。"),
+        ("en", "", ""),
+    ],
+)
+def test_running_text_keeps_its_words(language: str, words: str, shown: str) -> None:
+    assert reader(language)(words.split()) == shown
+
+
+def test_where_more_than_spaces_changes_the_words_stay_apart() -> None:
+    read = reader("en")
+    assert read(["well", "@-@", "known", ","]) == "well @-@ known ,"
+    assert read(["a\x00\b", "b\u2028c", "."]) == "a␀␈ b\u2028c ."
+
+
+def test_words_of_text_that_came_tokenized_stay_apart() -> None:
+    assert reader(None)(["l'", "eau", "&amp;", "a\x00"]) == "l' eau &amp; a␀"
+
+
+def test_weights_are_two_hexadecimal_digits_each() -> None:
+    assert shades([[0.0, 0.5, 1.0], [1.2, -0.1, 0.004]]) == ["0080ff", "ff0001"]
+    assert shades([]) == []
