@@ -91,7 +91,7 @@ MODEL = [
 ]
 SYSTEMS = EXPERIMENT.systems
 # The option of tables and pages that says whether the language is that of the project.
-MADE_UP = ["--generated"] if EXPERIMENT.mirror == "generated" else []
+MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 

@@ -9,7 +9,6 @@ LANGUAGE_MODELS = expand("<data>/language_models/{side}.{what}", side=SIDES, wha
 BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
-GENERATED = EXPERIMENT.mirror == "generated"
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
 LOCK = lock_path(EXPERIMENT.registry) if EXPERIMENT.registry and not GENERATED else ""
 
