@@ -6,6 +6,8 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 
 DEMO := snakemake --configfile config/demo.yaml --cores $(CORES)
 DEMO_RESULTS = $(wildcard results/demo/*.csv results/demo/*.png)
@@ -19,18 +21,15 @@ EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
 # Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
 demo: .venv/made
-	@$(DEMO) --resources gpu=$(CORES) network=1
+	@$(DEMO) --resources gpu=$(CORES) network=1 2>&1 | python -m nmt follow demo --log logs/$@.log
 	@$(MAKE) --no-print-directory results/demo/report.html
-	@echo
-	@cat results/demo/table1.md
-	@echo
 	@echo "Tables:  results/demo/table1.md table2.md table3.md selection.csv coverage.csv"
 	@echo "Figures: results/demo/figure1.pdf figure2.pdf figure3.pdf, and as .svg and .png"
 	@echo "Report:  results/demo/report.html"
 	@echo "Page:    results/demo/index.html, with every sentence and its alignments"
 
 results/demo/report.html: $(DEMO_RESULTS)
-	@$(DEMO) --report $@
+	@$(DEMO) --report $@ 2>> logs/demo.log || { tail logs/demo.log; exit 1; }
 
 # The run on real text, and what its data selection is worth; two hours on two cores.
 open: .venv/made
