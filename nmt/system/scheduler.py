@@ -11,6 +11,7 @@ accounting is needed; one that the scheduler no longer knows, and that has left 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -27,9 +28,11 @@ from nmt.system.files import UserError
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
 PATIENCE = 60  # seconds until an exit code must have crossed a shared file system
 PROPERTIES = "# properties = "  # the line of a job script that says what the job needs
-# The job of the scheduler: Snakemake's script, and then its exit code in a file that is whole or absent.
+# The job of the scheduler: Snakemake's script, and then its exit code in a file that is whole or absent. It names the
+# path, which a login shell sets anew.
 SCRIPT = """\
 #!/bin/sh
+export PATH={path}
 sh {jobscript}
 code=$?
 echo $code > {folder}/"${number}".partial
@@ -128,9 +131,8 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
         name, _, names[name] = words[0].partition("=")
         words = words[1:]
     command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
-    script = SCRIPT.format(
-        jobscript=shlex.quote(str(jobscript)), folder=shlex.quote(str(folder)), number=scheduler.number
-    )
+    path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
+    script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
     run = subprocess.run(command, input=script, stdout=subprocess.PIPE, text=True, check=False)
     found = re.search(scheduler.printed, run.stdout)
     if run.returncode or found is None:
