@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    interactive = _is_interactive(arguments)
+    if interactive:  # threads that wait for work sleep: spinning takes more time than a line
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.search.beam import BeamSettings
     from nmt.search.replace import read_dictionary
@@ -179,7 +183,6 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.alignments is not None or arguments.replace_unk is not None,
     )
     check_search(settings, arguments.batch, "--")
-    interactive = _is_interactive(arguments)
     trained = load_trained(arguments.model, prepare(arguments))
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:

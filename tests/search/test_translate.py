@@ -254,6 +254,17 @@ def test_interactive_takes_no_files(folder: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == f"nmt translate: --interactive: {said} {option}\n"
 
 
+@pytest.mark.parametrize(("flags", "policy"), [(["--interactive"], "PASSIVE"), (["--source", "none"], None)])
+def test_threads_that_wait_for_a_line_sleep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], policy: str | None
+) -> None:
+    """As libgomp reads it before PyTorch computes: spinning takes more processor time than a short line."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # so that it is restored
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert main(["translate", "--model", str(tmp_path / "none"), *flags]) == 1
+    assert os.environ.get("OMP_WAIT_POLICY") == policy
+
+
 def test_a_reader_that_leaves_early_is_no_mistake(folder: Path) -> None:
     write(folder / "source.txt", *["s2 s3 s4"] * 20_000)
     reading, writing = os.pipe()
