@@ -183,6 +183,7 @@ def test_make_demo_shows_a_line_a_stage(text: str, code: int, experiment: Experi
     programs = tmp_path / ".venv/bin"
     programs.mkdir(parents=True)
     (tmp_path / "said").write_text(text)
+    (tmp_path / "results/demo").mkdir(parents=True)
     stands_in = f"case $* in *--report*) ;; *) cat said >&2; exit {code};; esac"
     for name, script in (("snakemake", stands_in), ("python", f'exec "{sys.executable}" "$@"')):
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
