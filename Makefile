@@ -7,6 +7,8 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 
 DEMO = snakemake --configfile $(CONFIG) --cores $(CORES)
 REPORTS := results/demo/report.html results/demo-choi/report.html
@@ -25,11 +27,8 @@ demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yam
 
 # Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
 demo demo-choi: .venv/made
-	@$(DEMO) --resources gpu=$(CORES) network=1
+	@$(DEMO) --resources gpu=$(CORES) network=1 2>&1 | python -m nmt follow $(CONFIG) --log logs/$@.log
 	@$(MAKE) --no-print-directory results/$@/report.html
-	@echo
-	@cat results/$@/table1.md
-	@echo
 	@cd results/$@ && echo "Tables: " *.md *.csv
 	@cd results/$@ && echo "Figures:" *.pdf "and as .svg and .png"
 	@echo "Report:  results/$@/report.html"
@@ -37,7 +36,7 @@ demo demo-choi: .venv/made
 
 .SECONDEXPANSION:
 $(REPORTS): results/%/report.html: $$(wildcard results/$$*/*.csv results/$$*/*.png)
-	@$(DEMO) --report $@
+	@$(DEMO) --report $@ 2>> logs/$*.log || { tail logs/$*.log; exit 1; }
 
 # The run on real text, and what its data selection is worth; two hours on two cores.
 open: .venv/made

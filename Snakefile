@@ -50,6 +50,10 @@ if EXPERIMENT.paper:
     include: f"workflow/rules/{EXPERIMENT.paper.name}.smk"
 
 
+onstart:
+    announce_work()
+
+
 rule all:
     default_target: True
     input:

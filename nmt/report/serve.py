@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt.report.page import document, escape
 from nmt.report.words import reader, script, shades
-from nmt.search.text import add_model_argument, to_symbols, to_words
+from nmt.search.text import add_model_argument, to_symbols
 from nmt.settings.sections import Translate
 from nmt.system.files import UserError
 from nmt.system.options import add_device_arguments
@@ -76,7 +76,7 @@ class Service:
 
     def __init__(self, trained: TrainedModel, languages: tuple[str | None, str | None], beam: int, n_best: int) -> None:
         """Without `languages` text is read and written with spaces between words."""
-        self._trained, self._language, self._beam, self._n_best = trained, languages[0], beam, n_best
+        self._trained, self._tokenized, self._beam, self._n_best = trained, languages[0] is None, beam, n_best
         self._read_source, self._read = map(reader, languages)
         self._turn = threading.Lock()
 
@@ -87,10 +87,11 @@ class Service:
         a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
         """
         from nmt.search.beam import BeamSettings, search
-        from nmt.search.translate import alignment
+        from nmt.search.translator import Translator
 
         trained = self._trained
-        [words] = to_words([text], self._language)
+        translator = Translator(trained, self._tokenized)
+        [words] = translator.words([text])
         [symbols] = to_symbols([words], trained.source, "the text")
         if not symbols:
             send({"error": "there are no words in it"})
@@ -100,11 +101,9 @@ class Service:
 
         def message(found: Sequence[Hypothesis], done: bool) -> Message:
             translations = []
-            for one in found:
-                target = trained.target.words(one.words)
-                aligned = alignment(words, len(symbols), target, trained, one)
-                weights, used = aligned["weights"], aligned["source"][:-1]
-                shown = {"text": self._read(trained.target.join(target)), "rows": weights and shades(weights)}
+            for one in (translator.translation(words, symbols, hypothesis) for hypothesis in found):
+                rows, used = None if one.weights is None else shades(one.weights), one.source[:-1]
+                shown = {"text": self._read(one.target[:-1] if one.ended else one.target), "rows": rows}
                 translations.append({**shown, "log_probability": one.log_probability, "symbols": one.length})
             note = "" if len(used) == len(words) else f"Only the first {len(used)} of {len(words)} words were used."
             return {"source": self._read_source(used), "translations": translations, "done": done, "note": note}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
@@ -73,11 +74,11 @@ def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> t
     )
 
 
-def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str) -> list[list[str]]:
-    """The symbols of each of `lines`, which are those of `name`, cut after LONGEST of them with a warning."""
+def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, first: int = 1) -> list[list[str]]:
+    """The symbols of each of `lines`, which are those of `name` from line `first`; cut after LONGEST with a warning."""
     unit = "words" if shortlist.codes is None else "subwords"
     split = shortlist.split_lines(lines, name)
-    for number, symbols in enumerate(split, 1):
+    for number, symbols in enumerate(split, first):
         if len(symbols) > LONGEST:
             warn(f"{name}: line {number} has {len(symbols)} {unit}; only the first {LONGEST} are used")
     return [symbols[:LONGEST] for symbols in split]
@@ -90,10 +91,15 @@ def to_words(lines: Sequence[str], language: str | None) -> list[list[str]]:
     """
     if language is None:
         return [split_words(line) for line in lines]
+    tokenize = _tokenizer(language)
+    return [split_words(tokenize(line.removeprefix("\ufeff"))) for line in lines]
+
+
+@cache
+def _tokenizer(language: str) -> Callable[[str], str]:
     from nmt.corpora.tokenize import Tokenizer
 
-    tokenize = Tokenizer(language).line
-    return [split_words(tokenize(line.removeprefix("\ufeff"))) for line in lines]
+    return Tokenizer(language).line
 
 
 def from_words(language: str | None) -> Callable[[Sequence[str]], str]:

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
-from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.search.text import add_model_argument, from_words, read_text, to_symbols, to_words, write_text
+from nmt.search.text import add_model_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
-from nmt.system.files import UserError, read_lines, write_together
+from nmt.system.files import UserError, decode_lines, read_lines, write_together
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nmt.search.beam import Hypothesis
+    from nmt.search.beam import BeamSettings
+    from nmt.search.translator import Translation, Translator
     from nmt.trained import TrainedModel
 
 EXAMPLES = """\
 Input and output are plain text unless --tokenized is given. The whole input is read before anything is translated, and
-output files are written when every line is done. An empty line has an empty translation.
+output files are written when every line is done; but at a terminal, and with --interactive, each line is answered at
+once. An empty line has an empty translation.
 
 examples:
   Translate a file:
     %(prog)s --model data/demo/models/RNNsearch-50 --source english.txt --output french.txt
   Copy a source word for each unknown word, and use standard input and output:
     %(prog)s --model data/demo/models/RNNsearch-50 --replace-unk < english.txt > french.txt
+  Type sentences, and read the translation of each:
+    %(prog)s --model data/demo/models/RNNsearch-50
   Write the five best translations of each line, with their log probabilities:
     %(prog)s --model data/demo/models/RNNsearch-50 --n-best 5 --scores scores.tsv < english.txt > french.txt
 """
@@ -64,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--output", type=Output, metavar="FILE", help="the translations, line by line (default: standard output)"
+    )
+    parser.add_argument(
+        "--interactive",
+        action="store_true",
+        help="answer each line of standard input as soon as it is there, for a person or a program that waits "
+        "(default: where standard input is a terminal and no other option names a file)",
     )
     parser.add_argument(
         "--tokenized",
@@ -152,21 +163,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    interactive = _is_interactive(arguments)
+    if interactive:  # threads that wait for work sleep: spinning takes more time than a line
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # These import PyTorch, which takes seconds: too long for --help.
-    from nmt.search.beam import BeamSettings, search_all
-    from nmt.search.replace import read_dictionary, replace_unknown
+    from nmt.search.beam import BeamSettings
+    from nmt.search.replace import read_dictionary
+    from nmt.search.translator import Translator, check_search
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 
-    _check(arguments)
-    device = prepare(arguments)
-    trained = load_trained(arguments.model, device)
-    dictionary: dict[str, str] | None = None
-    if arguments.replace_unk is not None:
-        trained.require_attention("--replace-unk")
-        dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
-    languages = (None, None) if arguments.tokenized else trained.languages
-    lines = read_sources(arguments.source, arguments.only_known, trained, languages)
     settings = BeamSettings(
         arguments.beam,
         arguments.forbid_unk,
@@ -174,27 +180,31 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.fallback,
         arguments.normalize,
         arguments.n_best,
-        arguments.alignments is not None or dictionary is not None,
+        arguments.alignments is not None or arguments.replace_unk is not None,
     )
-    line_of = from_words(languages[1])
+    check_search(settings, arguments.batch, "--")
+    trained = load_trained(arguments.model, prepare(arguments))
+    dictionary: dict[str, str] | None = None
+    if arguments.replace_unk is not None:
+        trained.require_attention("--replace-unk")
+        dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
+    translator = Translator(trained, arguments.tokenized, dictionary)
+    if interactive:
+        answer(translator, settings)
+        return
+    languages = (None, None) if arguments.tokenized else trained.languages
+    lines = read_sources(arguments.source, arguments.only_known, trained, languages)
+    name, wanted = arguments.source or "standard input", sum(map(bool, lines))
     rows = arguments.n_best * len(lines)
     translations, scores, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows
-    symbols = to_symbols(lines, trained.source, arguments.source or "standard input")
-    sources = [trained.source.ids(line) for line in symbols]
-    label, wanted = f"translate {arguments.source or 'standard input'}", sum(map(bool, sources))
-    with Progress(label, wanted, "sentences", silent=SILENT_SECONDS) as progress:
-        for number, hypotheses in search_all(trained.model, sources, arguments.batch, settings):
-            for rank, found in enumerate(hypotheses):
-                target = trained.target.words(found.words)
-                if dictionary is not None and found.alignment is not None:
-                    target = replace_unknown(found.words, target, symbols[number], found.alignment, dictionary)
+    with Progress(f"translate {name}", wanted, "sentences", silent=SILENT_SECONDS) as progress:
+        for number, best in translator.each(lines, arguments.batch, settings, name):
+            for rank, found in enumerate(best):
                 row = arguments.n_best * number + rank
-                translations[row] = line_of(trained.target.join(target))
+                translations[row] = found.text
                 scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
                 if arguments.alignments is not None:
-                    alignments[row] = _alignment(
-                        number, rank, lines[number], len(symbols[number]), target, trained, found
-                    )
+                    alignments[row] = _alignment(number, rank, found)
             progress.update(1)
     files: list[tuple[Output | None, Iterable[str]]] = [
         (arguments.scores, ["log_probability\twords\tended", *scores]),
@@ -206,44 +216,27 @@ def run(arguments: argparse.Namespace) -> None:
         write_text(None, translations)
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Raise UserError where a number is out of range."""
-    from nmt.search.beam import MAXIMUM_LENGTH_RATIO
-
-    if arguments.beam < 1 or arguments.batch < 1:
-        raise UserError(f"--beam {arguments.beam}, --batch {arguments.batch}: both must be 1 or more")
-    if not 1 <= arguments.n_best <= arguments.beam:
-        raise UserError(f"--n-best {arguments.n_best}: must be from 1 to {arguments.beam}, the width of --beam")
-    if not 0 <= arguments.minimum_length_ratio < MAXIMUM_LENGTH_RATIO:
-        raise UserError(
-            f"--minimum-length-ratio {arguments.minimum_length_ratio}: must be 0 or more and below "
-            f"{MAXIMUM_LENGTH_RATIO}"
-        )
+def answer(translator: Translator, settings: BeamSettings) -> None:
+    """Translate each line of standard input as soon as it is there: `n_best` lines, written at once."""
+    if sys.stdin.isatty():
+        print("Type a sentence and Enter; Ctrl-D ends.", file=sys.stderr, flush=True)
+    for number, line in enumerate(decode_lines(sys.stdin.buffer, "standard input"), 1):
+        found = dict(translator.each(translator.words([line]), 1, settings, "standard input", number)).get(0, [])
+        write_text(None, [*(one.text for one in found), *[""] * (settings.n_best - len(found))])
 
 
-def _alignment(number: int, rank: int, *aligned: Any) -> str:
-    """One line of the alignments file; `aligned` are the arguments of `alignment`."""
-    return json.dumps({"line": number, "rank": rank, **alignment(*aligned)}, ensure_ascii=False)
+def _is_interactive(arguments: argparse.Namespace) -> bool:
+    """Whether each line is answered at once. Raises UserError where that is asked for with an option that needs all."""
+    others = {name: getattr(arguments, name) for name in ("source", "output", "scores", "alignments", "only_known")}
+    files = [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]
+    if arguments.interactive and files:
+        raise UserError(f"--interactive: from standard input to standard output alone; leave out {', '.join(files)}")
+    return arguments.interactive or (sys.stdin.isatty() and not files)
 
 
-def alignment(
-    words: list[str], length: int, target: list[str], trained: TrainedModel, found: Hypothesis
-) -> dict[str, Any]:
-    """Words of source and target and their weights, for the source `words`, `length` symbols of which were translated.
-
-    `target` are the symbols of the translation `found`. The weights, one for each target and source word, are None
-    where the model has a fixed context.
-    """
-    from nmt.search.merge import merge
-
-    # A word that cannot be split has no symbol, and the source may have been cut.
-    columns = [place for place, word in enumerate(words) for _ in trained.source.split([word])][:length]
-    source = [*words[: columns[-1] + 1], EOS_SYMBOL]
-    rows, translation = trained.target.owners(target), trained.target.join(target)
-    if found.ended:
-        rows, translation = [*rows, len(translation)], [*translation, EOS_SYMBOL]
-    weights = None
-    if found.alignment is not None:
-        merged = merge(found.alignment.double().numpy(), rows, [*columns, len(source) - 1])
-        weights = [[round(weight, 4) for weight in row] for row in merged.tolist()]
-    return {"source": source, "target": translation, "weights": weights}
+def _alignment(number: int, rank: int, found: Translation) -> str:
+    """One line of the alignments file; `weights` is null where the model has a fixed context."""
+    weights = found.weights
+    rounded = None if weights is None else [[round(weight, 4) for weight in row] for row in weights.tolist()]
+    record = {"line": number, "rank": rank, "source": found.source, "target": found.target, "weights": rounded}
+    return json.dumps(record, ensure_ascii=False)

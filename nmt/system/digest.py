@@ -1,9 +1,9 @@
 """A digest of the code that a step runs: the workflow compares it, for Snakemake cannot see imported modules.
 
 The digest covers the step's module and every `nmt` module that it imports, directly or through others, but those in
-`LEFT_OUT`. A module counts by its syntax tree without comments, docstrings and the text of messages, so that rewording
-any of them reruns nothing. Imports within functions count; imports for the type checker alone do not. A module that is
-chosen by name at run time must be named by the caller.
+`LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without comments, docstrings
+and the text of messages, so that rewording any of them reruns nothing. Imports within functions count; imports for the
+type checker alone do not. A module that is chosen by name at run time must be named by the caller.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
         tree = ast.parse(path.read_bytes(), str(path))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno} is not Python ({error.msg}); correct it") from None
+    if module == "nmt":  # which every module has above it, and which only names `load` for Python programs
+        tree.body = []
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             node.body = []

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -205,6 +206,63 @@ def test_running_text_in_and_out(
         best = trained(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
         assert translation == detokenize(" ".join(best))
     assert '"' in out.decode()
+
+
+def test_a_line_is_answered_before_the_next_one_is_asked(folder: Path) -> None:
+    """As a program does that writes into a pipe and waits."""
+    flags = ["--model", str(folder / "model"), "--tokenized", "--beam", "4", "--n-best", "2", "--device", "cpu"]
+    command = [sys.executable, "-m", "nmt", "translate", "--interactive", *flags]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for line in LINES:
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            answers = [process.stdout.readline().decode() for _ in range(2)]
+            words = [word for word in line.split(" ") if word]
+            best = by_hand(folder, words)[:2] if words else []
+            texts = [" ".join(trained(folder).target.words(one.words)) for one in best]
+            assert answers == [f"{text}\n" for text in [*texts, "", ""][:2]]
+        process.stdin.close()
+        assert (process.wait(60), process.stderr.read()) == (0, b"")
+
+
+def test_a_person_at_a_terminal_is_answered(folder: Path) -> None:
+    """Without an option; what is not a translation goes to standard error."""
+    person, terminal = pty.openpty()
+    flags = ["--model", str(folder / "model"), "--tokenized", "--beam", "4", "--device", "cpu"]
+    command = [sys.executable, "-m", "nmt", "translate", *flags]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(terminal)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        os.write(person, b"s4 s2 s9\n")
+        best = by_hand(folder, ["s4", "s2", "s9"])[0]
+        assert process.stdout.readline().decode() == f"{' '.join(trained(folder).target.words(best.words))}\n"
+        os.write(person, b"\x04")
+        assert process.wait(60) == 0
+        assert process.stderr.read().decode() == "Type a sentence and Enter; Ctrl-D ends.\n"
+    os.close(person)
+
+
+@pytest.mark.parametrize("option", ["--source", "--output", "--scores", "--alignments", "--only-known"])
+def test_interactive_takes_no_files(folder: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    words = ["translate", "--model", str(folder / "model"), "--interactive", option, str(folder / "file")]
+    assert main(words) == 1
+    said = "from standard input to standard output alone; leave out"
+    assert capsys.readouterr().err == f"nmt translate: --interactive: {said} {option}\n"
+
+
+@pytest.mark.parametrize(("flags", "policy"), [(["--interactive"], "PASSIVE"), (["--source", "none"], None)])
+def test_threads_that_wait_for_a_line_sleep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], policy: str | None
+) -> None:
+    """As libgomp reads it before PyTorch computes: spinning takes more processor time than a short line."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # so that it is restored
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert main(["translate", "--model", str(tmp_path / "none"), *flags]) == 1
+    assert os.environ.get("OMP_WAIT_POLICY") == policy
 
 
 def test_a_reader_that_leaves_early_is_no_mistake(folder: Path) -> None:

@@ -27,7 +27,7 @@ SOURCES = {
         "if TYPE_CHECKING:\n    from nmt.apart import run\n"
         'def run():\n    """Run."""\n    return 1\n'
     ),
-    "nmt/part/__init__.py": "",
+    "nmt/part/__init__.py": '"""The part."""\n',
     "nmt/part/inner.py": "def inner():\n    from ..late import VALUE\n    return VALUE\n",
     "nmt/late.py": "VALUE = 1\n",
     "nmt/apart.py": "import nmt.top\n",
@@ -90,7 +90,8 @@ def copy(root: Path) -> Tree:
         ("nmt/top.py", "return 1", "return (\n        1\n    )"),
         ("nmt/top.py", '"""Run."""', '"""Run it."""'),
         ("nmt/top.py", '"""Top."""\n', ""),
-        ("nmt/__init__.py", "The package", "A package"),
+        ("nmt/__init__.py", '"""The package."""', "import nmt.apart"),  # it is for Python programs
+        ("nmt/part/__init__.py", "The part", "A part"),
         ("nmt/apart.py", "import", "A = 1\nimport"),
     ],
 )
@@ -106,7 +107,7 @@ def test_the_same_code_has_the_same_digest(tree: Tree, name: str, old: str, new:
         ("nmt/top.py", "return 1", "return 2"),
         ("nmt/part/inner.py", "return VALUE", "return -VALUE"),
         ("nmt/late.py", "1", "2"),
-        ("nmt/__init__.py", '"""The package."""', "VALUE = 3"),
+        ("nmt/part/__init__.py", '"""The part."""', "VALUE = 3"),
     ],
 )
 def test_other_code_has_another_digest(tree: Tree, name: str, old: str, new: str) -> None:

@@ -15,6 +15,7 @@ from nmt.corpora.own import check_files, check_mirror, own_files, read_corpora
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.model.attention import MODULES as ATTENTIONS
 from nmt.model.units import MODULES as UNITS
+from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
@@ -94,6 +95,15 @@ SYSTEMS = EXPERIMENT.systems
 MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
+
+
+def announce_work():
+    """Say on standard error what the run downloads and how long it trains, where that is much."""
+    jobs = list(workflow.dag.needrun_jobs())
+    archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
+    variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
+    if said := announcement(EXPERIMENT, archives, variants, Path(workflow.basedir)):
+        print(said, file=sys.stderr, flush=True)
 
 
 def one_of(names):

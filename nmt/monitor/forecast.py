@@ -1,0 +1,113 @@
+"""What a run will take, said before it starts: what it will download, and how long it trains by the bench."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from statistics import fmean
+
+from nmt.corpora.registry import Archive
+from nmt.monitor.metrics import latest, read_metrics
+from nmt.settings.experiment import Experiment
+from nmt.settings.variant import Architecture, Variant
+
+BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, with 30,001 symbols, by `make bench`
+BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80
+WORDS = 25  # of a sentence of real text
+WORTH_SAYING = 3600, 1e9  # seconds and bytes; of less, nothing is said
+SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
+
+
+def announcement(experiment: Experiment, archives: Iterable[Archive], variants: Collection[str], root: Path) -> str:
+    """What to say of a run that fetches `archives` and trains `variants`; "" where it is soon done.
+
+    `root` is the folder of the project, which has the bench.
+    """
+    seconds, device = training_seconds(experiment, variants, root / BENCH)
+    lengths = [archive.bytes for archive in archives]
+    known = sum(length or 0 for length in lengths)
+    said = []
+    if lengths and known >= WORTH_SAYING[1]:
+        least = "at least " if None in lengths else ""
+        said.append(f"fetches {len(lengths)} archives, {least}{known / 1e9:.1f} GB")
+    if seconds >= WORTH_SAYING[0]:
+        models = f"{len(variants)} model{'s' * (len(variants) > 1)}"
+        said.append(f"trains {models} for about {span(seconds)} in all, at the speed of `make bench` on {device}")
+    return f"nmt: this run {', and '.join(said)}" if said else ""
+
+
+def training_seconds(experiment: Experiment, variants: Collection[str], bench: Path) -> tuple[float, str]:
+    """How long the updates that are left of `variants` take one after the other on the device of the bench, its name.
+
+    Without a bench, it is 0 s. Evaluations are not counted, nor is what a patience may save.
+    """
+    rows = _rows(bench)
+    total = 0.0
+    for name in variants:
+        variant = experiment.variants[name]
+        row = rows.get(variant.optimization.precision)
+        if row is not None:
+            rate = update_products(Architecture(output_rank=None), BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH)
+            rate /= float(row["seconds"])
+            symbols = (experiment.bpe.symbols if experiment.bpe else experiment.shortlist.size) + 1
+            products = update_products(variant.architecture, symbols, WORDS, variant.optimization.batch)
+            total += _left(experiment, variant) * products / rate
+    return total, next((row["device"] for row in rows.values()), "")
+
+
+def _rows(bench: Path) -> dict[str, Mapping[str, str]]:
+    """The rows of our implementation on short sentences, by precision; of several models, those of the first."""
+    found: dict[str, Mapping[str, str]] = {}
+    if bench.is_file():
+        with open(bench, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["implementation"] == "ours" and float(row["source_words"]) == BENCH_WORDS:
+                    found.setdefault(row["precision"], row)
+    return found
+
+
+def _left(experiment: Experiment, variant: Variant) -> int:
+    """The updates that a training has still to make; a checkpoint may be some updates behind."""
+    file = latest(experiment.name, variant.name)
+    done = 0
+    if file is not None and variant.continues is None and "checkpoints" in file.parts:
+        done = int(max((record["updates"] or 0 for record in read_metrics(file)), default=0))
+    return max(0, variant.optimization.updates - done)
+
+
+def update_products(model: Architecture, symbols: int, words: int, batch: int) -> float:
+    """Multiplications of the matrix products of one update, forward, on `batch` pairs of `words` a side.
+
+    The backward pass takes twice as many, in every model; what contextualization adds is not counted.
+    """
+    m, n, attends = model.embedding, model.hidden, model.attention != "fixed"
+    gates = {"gated": 3, "lstm": 4}[model.unit] * n
+    unit, context = gates * (m + n), (1 + attends) * n
+    encoder = (1 + attends) * unit + attends * context * model.alignment
+    weights = context if model.attention == "fine_grained" else 1
+    attention = attends * (n * model.alignment + words * (model.alignment * weights + context))
+    rank = model.output_rank
+    output = model.maxout * symbols if rank is None else rank * (model.maxout + symbols)
+    decoder = unit + gates * context + attention + 2 * model.maxout * (m + n + context) + output
+    return float(batch * words * (encoder + decoder))
+
+
+def measured(experiment: str) -> dict[str, float]:
+    """The mean seconds of a job of each rule in the last run of an experiment, by its benchmark files."""
+    found: dict[str, list[float]] = {}
+    for path in Path("benchmarks").glob(f"*/{experiment}/**/*.tsv"):
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = [row["s"] for row in csv.DictReader(file, delimiter="\t") if row.get("s")]
+        found.setdefault(path.parts[1], []).extend(float(one) for one in rows if math.isfinite(float(one)))
+    return {rule: fmean(seconds) for rule, seconds in found.items() if seconds}
+
+
+def span(seconds: float) -> str:
+    """A time in words, as "3 minutes", "2.5 hours" or "12 days"."""
+    for unit, size in SPANS:
+        if seconds >= 2 * size:
+            amount = seconds / size
+            return f"{amount:.0f} {unit}" if amount >= 10 or unit == "minutes" else f"{amount:.1f} {unit}"
+    return f"{seconds:.0f} seconds"

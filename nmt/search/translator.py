@@ -1,0 +1,152 @@
+"""A trained model that translates lines of text: what `nmt.load` returns, and what the step translate runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.search.beam import MAXIMUM_LENGTH_RATIO, BeamSettings, Hypothesis, search_all
+from nmt.search.merge import merge
+from nmt.search.replace import replace_unknown
+from nmt.search.text import from_words, to_symbols, to_words
+from nmt.settings.sections import Translate
+from nmt.system.files import UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nmt.trained import TrainedModel
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation of a line.
+
+    `text` is as users write it. `log_probability`, in nats, is that of `length` symbols, words or subwords, with the
+    end of sentence; `ended` is False where the search reached its maximum length first.
+
+    `source` and `target` are words, the last of both <eos> (of `target` where it has ended). `weights` (target words,
+    source words) are the attention weights between them; None where they were not kept or the context is fixed.
+    """
+
+    text: str
+    log_probability: float
+    length: int
+    ended: bool
+    source: list[str]
+    target: list[str]
+    weights: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained model, and how it reads and writes text.
+
+    Lines are plain text in the languages of the model or, if `tokenized`, words with spaces between them. With a
+    `dictionary`, each unknown word of a translation is replaced by the entry of the source word that the model attended
+    to most, or by that word itself.
+    """
+
+    trained: TrainedModel
+    tokenized: bool = False
+    dictionary: Mapping[str, str] | None = None
+
+    def translate(
+        self,
+        lines: Sequence[str],
+        *,
+        beam: int = Translate.beam,
+        batch: int = Translate.batch,
+        forbid_unk: bool = False,
+        normalize: bool = False,
+    ) -> list[str]:
+        """The best translation of each of `lines`, "" of an empty one; the options are those of `nmt translate`.
+
+        Raises UserError where an option is out of range.
+        """
+        found = self.search(lines, beam=beam, batch=batch, forbid_unk=forbid_unk, normalize=normalize)
+        return [best[0].text if best else "" for best in found]
+
+    def search(
+        self,
+        lines: Sequence[str],
+        *,
+        n_best: int = 1,
+        beam: int = Translate.beam,
+        batch: int = Translate.batch,
+        forbid_unk: bool = False,
+        normalize: bool = False,
+    ) -> list[list[Translation]]:
+        """The `n_best` translations of each of `lines`, best first, with their attention weights.
+
+        There are none of an empty line, and fewer where the search found fewer. The rest is as for `translate`.
+        """
+        settings = BeamSettings(beam, forbid_unk, normalize=normalize, n_best=n_best, alignments=True)
+        check_search(settings, batch)
+        found: list[list[Translation]] = [[] for _ in lines]
+        for number, translations in self.each(self.words(lines), batch, settings):
+            found[number] = translations
+        return found
+
+    def words(self, lines: Sequence[str]) -> list[list[str]]:
+        """The words of each line."""
+        return to_words(lines, None if self.tokenized else self.trained.languages[0])
+
+    def each(
+        self,
+        lines: Sequence[list[str]],
+        batch: int,
+        settings: BeamSettings,
+        name: str = "the lines to translate",
+        first: int = 1,
+    ) -> Iterator[tuple[int, list[Translation]]]:
+        """Yield the index and the translations of every one of `lines`, words, that is not empty, long lines first.
+
+        Warnings call `lines` by `name` and count them from `first`.
+        """
+        symbols = to_symbols(lines, self.trained.source, name, first)
+        sources = [self.trained.source.ids(line) for line in symbols]
+        for number, hypotheses in search_all(self.trained.model, sources, batch, settings):
+            yield number, [self.translation(lines[number], symbols[number], found) for found in hypotheses]
+
+    @cached_property
+    def _line(self) -> Callable[[Sequence[str]], str]:
+        return from_words(None if self.tokenized else self.trained.languages[1])
+
+    def translation(self, words: list[str], symbols: list[str], found: Hypothesis) -> Translation:
+        """`found`, a translation of `symbols`, which are all or the first of those of `words`."""
+        source, target = self.trained.source, self.trained.target
+        target_symbols = target.words(found.words)
+        if self.dictionary is not None and found.alignment is not None:
+            target_symbols = replace_unknown(found.words, target_symbols, symbols, found.alignment, self.dictionary)
+        translation = target.join(target_symbols)
+        # A word that cannot be split has no symbol, and the source may have been cut.
+        columns = [place for place, word in enumerate(words) for _ in source.split([word])][: len(symbols)]
+        read = words[: columns[-1] + 1]
+        weights = None
+        if found.alignment is not None:
+            rows = [*target.owners(target_symbols), *[len(translation)] * found.ended]
+            weights = merge(found.alignment.double().numpy(), rows, [*columns, len(read)])
+        return Translation(
+            self._line(translation),
+            found.log_probability,
+            found.length,
+            found.ended,
+            [*read, EOS_SYMBOL],
+            [*translation, *[EOS_SYMBOL] * found.ended],
+            weights,
+        )
+
+
+def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
+    """Raise UserError where a number is out of range; `mark` stands before the names of options."""
+    beam, n_best, ratio = settings.width, settings.n_best, settings.minimum_length_ratio
+    if beam < 1 or batch < 1:
+        raise UserError(f"{mark}beam {beam}, {mark}batch {batch}: both must be 1 or more")
+    if not 1 <= n_best <= beam:
+        raise UserError(f"{mark}n-best {n_best}: must be from 1 to {beam}, the width of {mark}beam")
+    if not 0 <= ratio < MAXIMUM_LENGTH_RATIO:
+        raise UserError(f"{mark}minimum-length-ratio {ratio}: must be 0 or more and below {MAXIMUM_LENGTH_RATIO}")

@@ -1,0 +1,179 @@
+"""Submit the workflow's jobs to a scheduler with qsub or bsub, and ask how they are: the commands of profiles/cluster.
+
+    python -m nmt.system.scheduler submit SCHEDULER [NAME=VALUE ...] [WORD ...] JOBSCRIPT
+    python -m nmt.system.scheduler status SCHEDULER JOB
+
+The first prints the number of the job, the second "running", "success" or "failed". A NAME is what a site calls
+something, see `SCHEDULERS`; WORDs go to qsub or bsub as they are. A job leaves its exit code in a file, so that no
+accounting is needed; one that the scheduler no longer knows, and that has left none, was cancelled or killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.system.files import UserError
+
+FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
+PATIENCE = 60  # seconds until an exit code must have crossed a shared file system
+PROPERTIES = "# properties = "  # the line of a job script that says what the job needs
+# The job of the scheduler: Snakemake's script, and then its exit code in a file that is whole or absent. It names the
+# path, which a login shell sets anew.
+SCRIPT = """\
+#!/bin/sh
+export PATH={path}
+sh {jobscript}
+code=$?
+echo $code > {folder}/"${number}".partial
+mv {folder}/"${number}".partial {folder}/"${number}".exit
+exit $code
+"""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a job asks for: its name, CPU threads, memory in MB, minutes, and GPUs."""
+
+    name: str
+    threads: int
+    mem_mb: int
+    minutes: int
+    gpus: int
+
+    @classmethod
+    def of(cls, jobscript: Path) -> Needs:
+        """Those that Snakemake writes into the job script of a rule or a group."""
+        lines = jobscript.read_text(encoding="utf-8").split("\n")
+        given = json.loads(next(line for line in lines if line.startswith(PROPERTIES)).removeprefix(PROPERTIES))
+        resources: Mapping[str, Any] = given["resources"]
+        numbers = (int(resources.get(name, least)) for name, least in (("mem_mb", 1), ("runtime", 1), ("gpu", 0)))
+        return cls(f"nmt.{given.get('rule') or given['groupid']}", int(given.get("threads", 1)), *numbers)
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """How to talk to one: `command` submits a job with these needs, whose script it reads from standard input.
+
+    Its other arguments are a folder for the log and what the site calls things; `names` are the usual ones. `number` is
+    the variable in which a job finds its own number, which `printed` finds in what the command prints. `ask` shows a
+    job, and shows `gone` if it will not run any more; where the scheduler does not answer, the job is taken to run.
+    """
+
+    command: Callable[[Needs, Path, Mapping[str, str]], list[str]]
+    names: Mapping[str, str]
+    number: str
+    printed: str
+    ask: tuple[str, ...]
+    gone: str
+
+
+def _grid_engine(job: Needs, folder: Path, names: Mapping[str, str]) -> list[str]:
+    """Memory is that of a slot, and a slot is a thread."""
+    limits = [f"h_rt={60 * job.minutes}", f"{names['memory']}={-(-job.mem_mb // job.threads)}M"]
+    limits += [f"{names['gpu']}={job.gpus}"] * bool(job.gpus)
+    parallel = ["-pe", names["parallel"], str(job.threads)] if job.threads > 1 else []
+    output = ["-N", job.name, "-j", "y", "-o", str(folder)]
+    return ["qsub", "-terse", "-V", "-S", "/bin/sh", *output, *parallel, "-l", ",".join(limits)]
+
+
+def _pbs(job: Needs, folder: Path, names: Mapping[str, str]) -> list[str]:
+    chunk = f"select=1:ncpus={job.threads}:mem={job.mem_mb}mb" + f":{names['gpu']}={job.gpus}" * bool(job.gpus)
+    walltime = f"walltime={job.minutes // 60:02}:{job.minutes % 60:02}:00"
+    output = ["-N", job.name, "-j", "oe", "-o", f"{folder}/"]
+    return ["qsub", "-V", "-S", "/bin/sh", *output, "-l", chunk, "-l", walltime]
+
+
+def _lsf(job: Needs, folder: Path, names: Mapping[str, str]) -> list[str]:
+    where = f"span[hosts=1] rusage[mem={job.mem_mb}{names['unit']}]"
+    gpus = ["-gpu", f"num={job.gpus}"] if job.gpus else []
+    output = ["-J", job.name, "-o", f"{folder}/%J.log"]
+    return ["bsub", *output, "-n", str(job.threads), "-R", where, "-W", str(job.minutes), *gpus]
+
+
+SCHEDULERS = {
+    "grid_engine": Scheduler(
+        _grid_engine,
+        {"parallel": "smp", "memory": "mem_free", "gpu": "gpu"},
+        "JOB_ID",
+        r"(\d+)",
+        ("qstat", "-j"),
+        r"do not exist|error reason",
+    ),
+    "pbs": Scheduler(_pbs, {"gpu": "ngpus"}, "PBS_JOBID", r"(\S+)", ("qstat",), r"Unknown Job Id|has finished"),
+    "lsf": Scheduler(
+        _lsf,
+        {"unit": "MB"},
+        "LSB_JOBID",
+        r"<(\d+)>",
+        ("bjobs", "-noheader", "-o", "stat"),
+        r"is not found|\b(?:DONE|EXIT|ZOMBI)\b",
+    ),
+}
+
+
+def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
+    """Submit a job script of Snakemake's and return the number of the job; UserError where it is refused."""
+    folder = FOLDER.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    names = dict(scheduler.names)
+    while words and words[0].partition("=")[0] in names:
+        name, _, names[name] = words[0].partition("=")
+        words = words[1:]
+    command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
+    path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
+    script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
+    run = subprocess.run(command, input=script, stdout=subprocess.PIPE, text=True, check=False)
+    found = re.search(scheduler.printed, run.stdout)
+    if run.returncode or found is None:
+        raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
+    return found[1]
+
+
+def status(scheduler: Scheduler, job: str, now: float) -> str:
+    """Whether a job is "running" (or waits), or has ended in "success" or "failed"."""
+    code, gone = FOLDER / f"{job}.exit", FOLDER / f"{job}.gone"
+    if not code.exists():
+        run = subprocess.run(
+            [*scheduler.ask, job], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        if not re.search(scheduler.gone, run.stdout):
+            return "running"
+        with suppress(FileExistsError):
+            gone.touch(exist_ok=False)
+        if now - gone.stat().st_mtime < PATIENCE:
+            return "running"
+    ended = code.exists() and code.read_text().strip() == "0"
+    for file in (code, gone):
+        file.unlink(missing_ok=True)  # the number may be given again
+    return "success" if ended else "failed"
+
+
+def main(words: list[str]) -> int:
+    """Run one of the two commands and return the exit code."""
+    try:
+        match words:
+            case ["submit", name, *more, jobscript] if name in SCHEDULERS:
+                print(submit(SCHEDULERS[name], more, Path(jobscript).resolve()))
+            case ["status", name, job] if name in SCHEDULERS:
+                print(status(SCHEDULERS[name], job, time.time()))
+            case _:
+                raise UserError(f"expected submit or status, and one of {', '.join(SCHEDULERS)}")
+    except UserError as error:
+        print(f"nmt.system.scheduler: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

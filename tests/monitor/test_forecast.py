@@ -1,0 +1,103 @@
+"""What a run will take: by the bench, by the benchmark files of the last run, and by what is left of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bench.machine import PAPER, products_of_update
+from nmt.corpora.registry import Archive
+from nmt.monitor.forecast import BENCH, announcement, span, training_seconds, update_products
+from nmt.settings.experiment import Experiment
+from nmt.settings.extends import read_experiment
+from nmt.settings.variant import Architecture
+
+ROOT = Path(__file__).parents[2]
+ROWS = """\
+device,precision,implementation,source_words,seconds
+slow,float32,eager,20.0000,99
+"Chip, 2 threads",float32,ours,20.0000,2.5
+slow,float32,ours,20.0000,99
+slow,float32,ours,50.0000,99
+"""
+ARCHIVES = [Archive("https://host/a.tgz", bytes=3_000_000_000), Archive("https://host/b.tgz", bytes=400_000_000)]
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    """The paper's experiment, in a folder with a bench and nothing else."""
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    (tmp_path / BENCH).parent.mkdir(parents=True)
+    (tmp_path / BENCH).write_text(ROWS)
+    monkeypatch.chdir(tmp_path)
+    return read_experiment([])
+
+
+def test_products_are_those_of_the_bench() -> None:
+    """A third of the bench's, which counts the backward pass, and half, for it counts additions.
+
+    It does not project an annotation once a sentence that the decoder reads once a word.
+    """
+    counted = 6 * update_products(PAPER, 30_001, 20, 80)
+    assert counted == pytest.approx(products_of_update(30_001, 80, 20, 20), rel=0.1)
+
+
+def test_smaller_models_take_less() -> None:
+    sizes = {"embedding": 96, "hidden": 128, "alignment": 128, "maxout": 64, "output_rank": None}
+    large = update_products(Architecture(), 30_001, 25, 80)
+    assert update_products(Architecture(**sizes), 2_001, 25, 80) < large / 50
+    assert update_products(Architecture(attention="fixed"), 30_001, 25, 80) < large
+    assert update_products(Architecture(unit="lstm"), 30_001, 25, 80) > large
+    assert update_products(Architecture(attention="fine_grained"), 30_001, 25, 80) > 2 * large
+
+
+def test_trainings_take_their_updates_at_the_speed_of_the_bench(paper: Experiment) -> None:
+    """An update on sentences of 25 words takes somewhat longer than the 2.5 s of 20 words."""
+    seconds, device = training_seconds(paper, ["RNNsearch-50"], BENCH)
+    assert device == "Chip, 2 threads"
+    assert 1.2 < seconds / (288_000 * 2.5) < 1.4
+    assert training_seconds(paper, [], BENCH) == (0, device)
+    assert training_seconds(paper, ["RNNsearch-50"], Path("none.csv")) == (0, "")
+
+
+def test_updates_that_are_done_do_not_count(paper: Experiment) -> None:
+    whole, _ = training_seconds(paper, ["RNNsearch-50"], BENCH)
+    metrics = Path("data/wmt14/checkpoints/RNNsearch-50/metrics.jsonl")
+    metrics.parent.mkdir(parents=True)
+    metrics.write_text("".join(json.dumps({"updates": n, "seconds": 1.0}) + "\n" for n in (50, 72_000)))
+    assert training_seconds(paper, ["RNNsearch-50"], BENCH)[0] == pytest.approx(whole * 3 / 4)
+
+
+def test_what_is_said_of_a_long_run(paper: Experiment) -> None:
+    root = Path()
+    assert re.fullmatch(  # 759,000 updates, each 1.2 to 1.4 times 2.5 s
+        r"nmt: this run fetches 2 archives, 3\.4 GB, and trains 2 models for about (2[6-9]|30) days in all, "
+        "at the speed of `make bench` on Chip, 2 threads",
+        announcement(paper, ARCHIVES, ["RNNsearch-50", "RNNsearch-30"], root),
+    )
+    unknown = [*ARCHIVES, Archive("https://host/c.tgz")]
+    assert announcement(paper, unknown, [], root) == "nmt: this run fetches 3 archives, at least 3.4 GB"
+    assert announcement(paper, ARCHIVES[1:], [], root) == ""
+
+
+def test_nothing_is_said_of_the_demonstration(paper: Experiment) -> None:
+    demonstration = read_experiment(["demo"])
+    assert announcement(demonstration, [Archive("https://host/a.tgz")], list(demonstration.variants), ROOT) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.4, "0 seconds"),
+        (119, "119 seconds"),
+        (150.1, "3 minutes"),
+        (7200, "2.0 hours"),
+        (36_000, "10 hours"),
+        (1e6, "12 days"),
+    ],
+)
+def test_a_span_in_words(seconds: float, said: str) -> None:
+    assert span(seconds) == said

@@ -1,0 +1,95 @@
+"""The Python interface: `nmt.load(DIR)` translates lines, and says how sure it is and where it attends to."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+import torch
+
+import nmt
+from nmt.corpora.detokenize import detokenizer
+from nmt.corpora.tokenize import Tokenizer
+from nmt.search.translator import Translator
+from nmt.system.files import UserError
+from tests.model.models import save_trained, tiny_model
+from tests.search.reference import Found, reference_fallback
+
+DOCUMENT = Path(__file__).parents[2] / "docs/using-a-model.md"
+LINES = ["s4 s2 s9", "", "s2 s2 s10 strange s3 s5", "  "]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a random model that ends its sentences."""
+    model = tiny_model(dtype=torch.float32)
+    with torch.no_grad():
+        model.decoder.readout.b_o[0] += 6
+    save_trained(tmp_path / "model", model)
+    return tmp_path / "model"
+
+
+def by_hand(translator: Translator, line: str, beam: int) -> list[Found]:
+    """The hypotheses of the one-sentence search."""
+    words = line.split()
+    return reference_fallback(translator.trained.model, translator.trained.source.ids(words), beam) if words else []
+
+
+def test_every_line_has_its_best_translation(folder: Path) -> None:
+    translator = nmt.load(folder, "cpu", tokenized=True)
+    found = translator.translate(LINES, beam=4, batch=2)
+    best = [by_hand(translator, line, 4)[:1] for line in LINES]
+    assert found == [" ".join(translator.trained.target.words(one[0].words)) if one else "" for one in best]
+    assert [bool(line) for line in found] == [True, False, True, False]
+
+
+def test_a_search_gives_scores_and_weights(folder: Path) -> None:
+    translator = nmt.load(folder, "cpu", tokenized=True)
+    found = translator.search(LINES, n_best=3, beam=4)
+    assert list(map(len, found)) == [3, 0, 3, 0]
+    for line, translations in zip(LINES, found, strict=True):
+        for one, expected in zip(translations, by_hand(translator, line, 4), strict=False):
+            assert one.text == " ".join(translator.trained.target.words(expected.words))
+            assert one.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+            assert (one.ended, one.length) == (expected.ended, len(expected.words) + expected.ended)
+            assert (one.source, one.target) == ([*line.split(), "<eos>"], [*one.text.split(), "<eos>"])
+            np.testing.assert_allclose(one.weights, np.stack(expected.alignment), atol=1e-5)
+
+
+def test_running_text_in_and_out(folder: Path) -> None:
+    plain, tokenized = nmt.load(folder, "cpu"), nmt.load(folder, "cpu", tokenized=True)
+    line = "Don't, s3."
+    [expected] = tokenized.translate([Tokenizer("en").line(line)])
+    assert plain.translate([line]) == [detokenizer("fr")(expected)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"beam": 0}, "beam 0, batch 32: both must be 1 or more"),
+        ({"batch": 0}, "batch 0: both must"),
+        ({"n_best": 13}, "n-best 13: must be from 1 to 12"),
+    ],
+)
+def test_a_mistake_is_said(folder: Path, options: dict[str, int], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        nmt.load(folder, "cpu").search(["s2"], **options)  # type: ignore[arg-type]
+    shutil.rmtree(folder)
+    with pytest.raises(UserError, match="model: no such folder"):
+        nmt.load(folder)
+
+
+def test_the_example_of_the_document_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    section = DOCUMENT.read_text().split("## In Python\n")[1].split("\n## ")[0]
+    [block] = re.findall(r"(?:^(?: {4}.*)?\n)*^ {4}.*\n(?:^(?: {4}.*)?\n)*", section, re.MULTILINE)
+    monkeypatch.chdir(folder.parent)
+    assert '"DIR"' in block
+    exec(dedent(block).replace('"DIR"', f'"{folder}"'), {})
+    assert len(capsys.readouterr().out.split("\n")) > 4
+    assert (folder.parent / "alignment.png").stat().st_size > 0

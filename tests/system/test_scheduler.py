@@ -1,0 +1,162 @@
+"""Jobs are submitted to Grid Engine, PBS and LSF, here stand-ins that say what the real ones say, and asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.system.scheduler import FOLDER, PATIENCE, SCHEDULERS, Needs, main, status
+
+TRAIN = {"type": "single", "rule": "train", "threads": 4, "resources": {"mem_mb": 16001, "runtime": 150, "gpu": 1}}
+EXTRACT = {"type": "group", "groupid": "extract", "threads": 1, "resources": {"mem_mb": 500, "runtime": 10}}
+# What each submission prints, and what is said of a job that runs, that is unknown, and when there is no answer.
+PRINTED = {"grid_engine": "4711", "pbs": "4711.server", "lsf": "Job <4711> is submitted to default queue <normal>."}
+VARIABLES = {"grid_engine": "JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID"}
+SAID = {
+    "grid_engine": ("job_number: 4711", "Following jobs do not exist: \n4711", "error: unable to contact qmaster"),
+    "pbs": ("4711.server  nmt.train  user  0 R workq", "qstat: Unknown Job Id 4711.server", "Connection refused"),
+    "lsf": ("RUN", "Job <4711> is not found", "LSF is down. Please wait ..."),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with stand-ins that note their words and their input, and say what the file `said` holds."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("qsub", "bsub", "qstat", "bjobs"):
+        script = f"#!/bin/sh\nprintf '%s\\n' {name} \"$@\" > {tmp_path}/words\n"
+        script += f"cat > {tmp_path}/script\n" if name.endswith("sub") else ""
+        (programs / name).write_text(f"{script}cat {tmp_path}/said >&{1 if name.endswith('sub') else 2}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_jobscript(folder: Path, properties: dict[str, object], command: str = "exit 0") -> Path:
+    """A job script as Snakemake writes it."""
+    path = folder / "snakejob.sh"
+    path.write_text(f"#!/bin/sh\n# properties = {json.dumps(properties)}\n{command}\n")
+    return path
+
+
+def submitted(folder: Path, scheduler: str, *words: str) -> list[str]:
+    """The words of the command that submits a job."""
+    (folder / "said").write_text(PRINTED[scheduler])
+    assert main(["submit", scheduler, *words, str(folder / "snakejob.sh")]) == 0
+    return (folder / "words").read_text().split("\n")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "words", "expected"),
+    [
+        (
+            "grid_engine",
+            ["memory=h_vmem", "parallel=threaded", "-q", "long"],
+            "qsub -terse -V -S /bin/sh -N nmt.train -j y -o {log} -pe threaded 4 "
+            "-l h_rt=9000,h_vmem=4001M,gpu=1 -q long",
+        ),
+        (
+            "pbs",
+            ["-q", "long"],
+            "qsub -V -S /bin/sh -N nmt.train -j oe -o {log}/ -l select=1:ncpus=4:mem=16001mb:ngpus=1 "
+            "-l walltime=02:30:00 -q long",
+        ),
+        (
+            "lsf",
+            [],
+            "bsub -J nmt.train -o {log}/%J.log -n 4 -R span[hosts=1] rusage[mem=16001MB] -W 150 -gpu num=1",
+        ),
+    ],
+)
+def test_a_job_asks_for_what_its_rule_needs(
+    folder: Path, scheduler: str, words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jobscript(folder, TRAIN)
+    log = str(folder.resolve() / FOLDER)
+    assert " ".join(submitted(folder, scheduler, *words)) == expected.format(log=log)
+    assert capsys.readouterr().out.split("\n")[0] == PRINTED[scheduler].removeprefix("Job <").split(">")[0]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "left_out"), [("grid_engine", ["-pe", "gpu"]), ("pbs", ["ngpus"]), ("lsf", ["-gpu"])]
+)
+def test_a_job_of_a_group_asks_for_no_gpu(folder: Path, scheduler: str, left_out: list[str]) -> None:
+    assert Needs.of(write_jobscript(folder, EXTRACT)) == Needs("nmt.extract", 1, 500, 10, 0)
+    words = " ".join(submitted(folder, scheduler))
+    assert "nmt.extract" in words
+    assert not [word for word in left_out if word in words]
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize(("code", "expected"), [(0, "success"), (1, "failed")])
+def test_a_job_that_has_ended_has_left_its_exit_code(
+    folder: Path, scheduler: str, code: int, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is asked for when the scheduler knows it no more; its number may then be given to another job."""
+    write_jobscript(folder, TRAIN, f"touch done; exit {code}")
+    submitted(folder, scheduler)
+    job = capsys.readouterr().out.strip()
+    (folder / "elsewhere").mkdir()
+    run = subprocess.run(
+        ["sh", str(folder / "script")],
+        cwd=folder / "elsewhere",
+        env={**os.environ, VARIABLES[scheduler]: job},
+        check=False,
+    )
+    assert run.returncode == code
+    assert (folder / "elsewhere/done").exists()
+    (folder / "said").write_text(SAID[scheduler][1])
+    assert main(["status", scheduler, job]) == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert list((folder / FOLDER).iterdir()) == []
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_job_that_was_cancelled_has_failed(folder: Path, scheduler: str) -> None:
+    """It is waited for, because its exit code may be on its way; and while the scheduler says nothing of it."""
+    known, unknown, silence = SAID[scheduler]
+    (folder / FOLDER).mkdir(parents=True)
+    now = time.time()
+    for said, later, expected in (
+        (known, 0.0, "running"),
+        (silence, 9999.0, "running"),
+        (unknown, 0.0, "running"),
+        (unknown, PATIENCE + 1.0, "failed"),
+    ):
+        (folder / "said").write_text(said)
+        assert status(SCHEDULERS[scheduler], "4711", now + later) == expected
+    assert list((folder / FOLDER).iterdir()) == []
+
+
+def test_a_job_of_grid_engine_in_an_error_state_has_failed(folder: Path) -> None:
+    (folder / FOLDER).mkdir(parents=True)
+    (folder / "said").write_text("job_number: 4711\nerror reason    1:      can't chdir\n")
+    assert status(SCHEDULERS["grid_engine"], "4711", time.time()) == "running"
+    assert status(SCHEDULERS["grid_engine"], "4711", time.time() + PATIENCE + 1) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["submit", "grid_engine", "-q", "none", "snakejob.sh"],
+            "-q none: refused; correct what profiles/cluster adds",
+        ),
+        (["status", "torque", "1"], "expected submit or status, and one of grid_engine, pbs, lsf"),
+        ([], "expected submit or status"),
+    ],
+)
+def test_a_mistake_is_one_line(folder: Path, words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    write_jobscript(folder, TRAIN)
+    (folder / "said").write_text("")
+    assert main(words) == 1
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
