@@ -1,7 +1,8 @@
 """Gather the metrics of finished trainings in one table: the points of the learning curves.
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
-a sentence. A model that continues another goes on from its updates and hours.
+a sentence; the development BLEU is that of greedy translations, where a training follows it. A model that continues
+another goes on from its updates and hours.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS
 
-COLUMNS = ("model", "text", "updates", "hours", "nll")
-TEXTS = {"train": "train_nll", "development": "development_nll"}  # the figure of each in the metrics
+COLUMNS = ("model", "measure", "updates", "hours", "value")
+TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
 POINTS = 200  # at most so many of the training text; each is the mean of the records since the point before
 
-Point = tuple[int, float, float]  # updates, hours, NLL
+Point = tuple[int, float, float]  # updates, hours, value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Output, required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
 
 
-def points(records: list[Record], figure: str, hours_before: float) -> list[Point]:
-    """The points of one figure in the order of the updates; what a resumed training records again replaces the old."""
+def points(records: list[Record], measure: str, hours_before: float) -> list[Point]:
+    """The points of one measure in the order of the updates; what a resumed training records again replaces the old."""
     found: list[Point] = []
     for record in records:
-        if figure not in record:
+        if measure not in record:
             continue
-        updates, value = int(record["updates"] or 0), record[figure]
+        updates, value = int(record["updates"] or 0), record[measure]
         while found and found[-1][0] >= updates:
             found.pop()
         if value is not None:
@@ -57,7 +58,7 @@ def thinned(found: list[Point]) -> Iterator[Point]:
     each = max(1, math.ceil(len(found) / POINTS))
     for first in range(0, len(found), each):
         part = found[first : first + each]
-        yield *part[-1][:2], fmean(nll for _, _, nll in part)
+        yield *part[-1][:2], fmean(value for _, _, value in part)
 
 
 def rows(label: str, folder: Path) -> Iterator[list[Cell]]:
@@ -68,10 +69,10 @@ def rows(label: str, folder: Path) -> Iterator[list[Cell]]:
     # the summary's hours include those of the model that this one continues, the records' seconds do not
     hours = read_values(folder / "summary.json", hours=finite(0))["hours"]
     hours_before = hours - (records[-1]["seconds"] or 0) / 3600
-    for text, figure in TEXTS.items():
-        found = points(records, figure, hours_before)
-        for updates, hours, nll in thinned(found) if text == "train" else found:
-            yield [label, text, updates, number(hours, 5), number(nll, 3)]
+    for measure in MEASURES:
+        found = points(records, measure, hours_before)
+        for updates, hours, value in thinned(found) if measure == TRAIN_NLL else found:
+            yield [label, measure, updates, number(hours, 5), number(value, 3)]
 
 
 def run(arguments: argparse.Namespace) -> None:

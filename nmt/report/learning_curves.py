@@ -1,4 +1,4 @@
-"""Draw the learning curves: train and development NLL of each model, by updates and by hours."""
+"""Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-from nmt.monitor.gather_metrics import COLUMNS, TEXTS
+from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NLL, MEASURES, TRAIN_NLL
 from nmt.report.drawing import add_outputs, literal, save, style
 from nmt.system.files import UserError
 from nmt.system.tables import read_csv
@@ -17,16 +17,20 @@ from nmt.system.tables import read_csv
 # and Ito, are told apart by readers who are colour-blind.
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 LINES = ("-", "--", "-.", ":")
-TITLES = {"train": "Train NLL", "development": "Dev. NLL"}
+TITLES = {
+    TRAIN_NLL: "Train NLL (nats a sentence)",
+    DEVELOPMENT_NLL: "Dev. NLL (nats a sentence)",
+    DEVELOPMENT_BLEU: "Dev. BLEU (greedy)",
+}
 
 
 @dataclass
 class Curve:
-    """The NLL of one model on one text, nats a sentence, after so many updates and hours."""
+    """The values of one measure of one model after so many updates and hours."""
 
     updates: list[int] = field(default_factory=list)
     hours: list[float] = field(default_factory=list)
-    nll: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
 
 
 Curves = dict[str, dict[str, Curve]]
@@ -38,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_curves(path: str) -> Curves:
-    """Model -> text -> its curve; models in the order of the file. Raises UserError."""
+    """Model -> measure -> its curve; models in the order of the file. Raises UserError."""
     curves: Curves = {}
-    for number, (model, text, updates, hours, nll) in enumerate(read_csv(path, COLUMNS), 2):
+    for number, (model, measure, updates, hours, value) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            curve = curves.setdefault(model, {text: Curve() for text in TEXTS})[text]
+            curve = curves.setdefault(model, {one: Curve() for one in MEASURES})[measure]
             curve.updates.append(int(updates))
             curve.hours.append(float(hours))
-            curve.nll.append(float(nll))
+            curve.values.append(float(value))
         except (ValueError, KeyError) as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:
@@ -54,20 +58,22 @@ def read_curves(path: str) -> Curves:
 
 
 def draw(curves: Curves) -> Figure:
-    """A row of panels for each text, a column for updates and one for time; a dot ends each curve.
+    """A row of panels for each measure, a column for updates and one for time; a dot ends each curve.
 
-    Time is in hours, or in minutes where all trainings are shorter than an hour.
+    BLEU has a row where it is measured. Time is in hours, or in minutes where all trainings are shorter than an hour.
     """
-    short = all(hours < 1 for texts in curves.values() for curve in texts.values() for hours in curve.hours)
-    figure = Figure(figsize=(7.2, 5.6), layout="constrained")
-    panels = figure.subplots(2, 2, sharex="col", sharey="row")
-    for row, text in zip(panels, TEXTS, strict=True):
+    short = all(hours < 1 for measures in curves.values() for curve in measures.values() for hours in curve.hours)
+    has_bleu = any(measures[DEVELOPMENT_BLEU].values for measures in curves.values())
+    shown = [one for one in MEASURES if has_bleu or one != DEVELOPMENT_BLEU]
+    figure = Figure(figsize=(7.2, 0.4 + 2.6 * len(shown)), layout="constrained")
+    panels = figure.subplots(len(shown), 2, sharex="col", sharey="row")
+    for row, measure in zip(panels, shown, strict=True):
         for axes, by in zip(row, ("updates", "hours"), strict=True):
             for index, (model, of_model) in enumerate(curves.items()):
-                curve = of_model[text]
+                curve = of_model[measure]
                 axes.plot(
                     [60 * hours for hours in curve.hours] if by == "hours" and short else getattr(curve, by),
-                    curve.nll,
+                    curve.values,
                     color=COLOURS[index % len(COLOURS)],
                     linestyle=LINES[index % len(LINES)],
                     marker="o",
@@ -76,15 +82,16 @@ def draw(curves: Curves) -> Figure:
                     linewidth=1.2,
                     label=model,
                 )
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(LogFormatter())
-            axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+            if measure != DEVELOPMENT_BLEU:
+                axes.set_yscale("log")
+                axes.yaxis.set_major_formatter(LogFormatter())
+                axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
             axes.grid(color="0.9", linewidth=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
-        row[0].set_ylabel(f"{TITLES[text]} (nats a sentence)")
-    panels[1][0].set_xlabel("Updates")
-    panels[1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
+        row[0].set_ylabel(TITLES[measure])
+    panels[-1][0].set_xlabel("Updates")
+    panels[-1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
     handles, labels = panels[0][0].get_legend_handles_labels()
     legend = figure.legend(
         handles,

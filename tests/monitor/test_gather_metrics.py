@@ -36,14 +36,15 @@ def test_a_real_training_and_one_that_continues_it(toy: Path, tmp_path: Path) ->
     rows = gathered(tmp_path, ("one", first / "model"), ("one*", second / "model"))
     expected = []
     for label, folder in (("one", first), ("one*", second)):
-        for text in ("train", "development"):
-            figure = f"{text}_nll"
-            found = [(str(one["updates"]), f"{one[figure]:.3f}") for one in records(folder) if figure in one]
-            expected += [(label, text, *one) for one in found]
+        for measure in ("train_nll", "development_nll"):
+            found = [(str(one["updates"]), f"{one[measure]:.3f}") for one in records(folder) if measure in one]
+            expected += [(label, measure, *one) for one in found]
     assert [(row[0], row[1], row[2], row[4]) for row in rows] == expected
-    assert [row[2] for row in rows if row[:2] == ["one*", "development"]] == ["40", "50", "60"]
+    assert [row[2] for row in rows if row[:2] == ["one*", "development_nll"]] == ["40", "50", "60"]
     ends = [json.loads((folder / "model/summary.json").read_text())["hours"] for folder in (first, second)]
-    hours = {label: [float(row[3]) for row in rows if row[:2] == [label, "development"]] for label in ("one", "one*")}
+    hours = {
+        label: [float(row[3]) for row in rows if row[:2] == [label, "development_nll"]] for label in ("one", "one*")
+    }
     assert [hours["one"][-1], hours["one*"][-1]] == pytest.approx(ends, abs=1e-5)
     assert min(hours["one*"]) >= hours["one"][-1]
 
@@ -54,7 +55,7 @@ def test_hours_begin_where_the_model_that_is_continued_ended(tmp_path: Path) -> 
         {"updates": 200, "seconds": 3600.0, "train_nll": 2.0},
     ]
     rows = gathered(tmp_path, ("A*", write(tmp_path / "A", lines, hours=5.0)))
-    assert rows == [["A*", "train", "150", "4.50000", "3.000"], ["A*", "train", "200", "5.00000", "2.000"]]
+    assert rows == [["A*", "train_nll", "150", "4.50000", "3.000"], ["A*", "train_nll", "200", "5.00000", "2.000"]]
 
 
 def test_what_is_recorded_again_replaces_the_old_and_missing_figures_are_left_out(tmp_path: Path) -> None:
@@ -72,10 +73,23 @@ def test_what_is_recorded_again_replaces_the_old_and_missing_figures_are_left_ou
     with open(folder / "metrics.jsonl", "a") as file:
         file.write('{"updates": 250, "sec')
     assert gathered(tmp_path, ("A", folder)) == [
-        ["A", "train", "50", "0.10000", "9.000"],
-        ["A", "train", "100", "0.40000", "8.250"],
-        ["A", "train", "200", "0.60000", "6.000"],
-        ["A", "development", "100", "0.41000", "8.750"],
+        ["A", "train_nll", "50", "0.10000", "9.000"],
+        ["A", "train_nll", "100", "0.40000", "8.250"],
+        ["A", "train_nll", "200", "0.60000", "6.000"],
+        ["A", "development_nll", "100", "0.41000", "8.750"],
+    ]
+
+
+def test_the_bleu_of_the_development_set(tmp_path: Path) -> None:
+    lines = [
+        {"updates": 50, "seconds": 360.0, "train_nll": 9.0},
+        {"updates": 50, "seconds": 720.0, "development_nll": 8.5, "development_bleu": 21.25},
+    ]
+    rows = gathered(tmp_path, ("A", write(tmp_path / "A", lines, hours=0.2)))
+    assert [row[1:] for row in rows] == [
+        ["train_nll", "50", "0.10000", "9.000"],
+        ["development_nll", "50", "0.20000", "8.500"],
+        ["development_bleu", "50", "0.20000", "21.250"],
     ]
 
 
@@ -85,11 +99,11 @@ def test_a_long_training_has_few_points_which_are_means(tmp_path: Path, monkeypa
     lines = [{"updates": 50 * n, "seconds": 36.0 * n, "train_nll": value} for n, value in enumerate(values, 1)]
     lines += [{"updates": 50 * n, "seconds": 36.0 * n, "development_nll": 1.0} for n in range(1, 11)]
     rows = gathered(tmp_path, ("A", write(tmp_path / "A", lines, hours=0.1)))
-    train = [(int(row[2]), row[3]) for row in rows if row[1] == "train"]
+    train = [(int(row[2]), row[3]) for row in rows if row[1] == "train_nll"]
     assert train == [(150, "0.03000"), (300, "0.06000"), (450, "0.09000"), (500, "0.10000")]
     means = [values[first : first + 3].mean() for first in range(0, 10, 3)]
-    assert [float(row[4]) for row in rows if row[1] == "train"] == pytest.approx(means, abs=6e-4)
-    assert sum(row[1] == "development" for row in rows) == 10
+    assert [float(row[4]) for row in rows if row[1] == "train_nll"] == pytest.approx(means, abs=6e-4)
+    assert sum(row[1] == "development_nll" for row in rows) == 10
 
 
 def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,8 +12,8 @@ from nmt.report.drawing import style
 from nmt.report.learning_curves import draw, read_curves
 
 ROWS = [
-    *("a$b$c,train,50,0.1,90.5", "a$b$c,train,100,0.2,40.25", "a$b$c,development,100,0.2,50"),
-    *("b*,train,150,0.4,8", "b*,development,200,1.5,9", "b*,development,150,0.45,9.5"),
+    *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
+    *("b*,train_nll,150,0.4,8", "b*,development_nll,200,1.5,9", "b*,development_nll,150,0.45,9.5"),
 ]
 
 
@@ -44,6 +44,17 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
 
 
+def test_bleu_has_a_row_of_its_own_where_it_is_measured(tmp_path: Path) -> None:
+    with style():
+        panels = draw(read_curves(points(tmp_path, *ROWS, "b*,development_bleu,200,1.5,21.5"))).axes
+    assert [[line.get_xydata().tolist() for line in axes.lines] for axes in panels[4:]] == [
+        [[], [[200, 21.5]]],
+        [[], [[1.5, 21.5]]],
+    ]
+    assert [axes.get_ylabel() for axes in panels[::2]][2] == "Dev. BLEU (greedy)"
+    assert [axes.get_xlabel() for axes in panels] == [*[""] * 4, "Updates", "Hours of training"]
+
+
 def test_trainings_of_less_than_an_hour_are_in_minutes(tmp_path: Path) -> None:
     with style():
         above, below = draw(read_curves(points(tmp_path, *ROWS[:4]))).axes[1::2]
@@ -63,7 +74,7 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
 
 @pytest.mark.parametrize(
     ("rows", "said"),
-    [([], "no points"), (["a,train,x,1,2"], "row 2"), (["a,test,1,1,2"], "row 2"), (["a,1"], "row 2")],
+    [([], "no points"), (["a,train_nll,x,1,2"], "row 2"), (["a,test_nll,1,1,2"], "row 2"), (["a,1"], "row 2")],
 )
 def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learning_curves", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "c.png")]) == 1
