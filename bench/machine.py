@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from nmt.monitor.forecast import pair_products
 from nmt.settings.variant import Architecture
 
 PAPER = Architecture(output_rank=None)  # the RNNsearch of Appendix A
@@ -81,20 +82,9 @@ def layer_sizes(architecture: Architecture) -> tuple[int, int, int, int]:
 def products_of_update(
     symbols: int, batch: int, source: float, target: float, architecture: Architecture = PAPER
 ) -> float:
-    """FLOP of the matrix products of one update of a model with attention, without `output_rank`.
+    """FLOP of the matrix products of one update.
 
     `source` and `target` are the mean lengths of the sentences in words, EOS counted. The backward pass takes two
-    products for each one of the forward pass: for the gradients of the inputs and of the weights. The products of
-    attention with single vectors count, too.
+    products for each one of the forward pass: for the gradients of the inputs and of the weights.
     """
-    m, n, alignment, maxout = layer_sizes(architecture)
-    gates = {"gated": 3, "lstm": 4}[architecture.unit] * n
-    unit, context = gates * (m + n), gates + 2 * maxout
-    write = unit + n * alignment + 2 * maxout * (n + m) + maxout * symbols
-    write += m * alignment if architecture.score_previous else 0
-    if architecture.attention == "fine_grained":
-        read, attend = 2 * unit + 2 * n * alignment, source * 2 * n * (alignment + 1)
-        write += 2 * n * context
-    else:
-        read, attend = 2 * unit + 2 * n * (alignment + context), source * (alignment + context)
-    return 3 * 2 * batch * (source * read + target * (attend + write))
+    return 3 * 2 * batch * pair_products(architecture, symbols, source, target)

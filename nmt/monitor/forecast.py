@@ -80,18 +80,32 @@ def _left(experiment: Experiment, variant: Variant) -> int:
 def update_products(model: Architecture, symbols: int, words: int, batch: int) -> float:
     """Multiplications of the matrix products of one update, forward, on `batch` pairs of `words` a side.
 
-    The backward pass takes twice as many, in every model; what contextualization adds is not counted.
+    The backward pass takes twice as many, in every model.
     """
-    m, n, attends = model.embedding, model.hidden, model.attention != "fixed"
+    return batch * pair_products(model, symbols, words, words)
+
+
+def pair_products(model: Architecture, symbols: int, source: float, target: float) -> float:
+    """Multiplications of the matrix products of one pair of so many words, forward.
+
+    Products with single vectors, as those of the attention, count, too; s_0 and contextualization do not.
+    """
+    m, n, alignment, maxout = model.embedding, model.hidden, model.alignment, model.maxout
     gates = {"gated": 3, "lstm": 4}[model.unit] * n
-    unit, context = gates * (m + n), (1 + attends) * n
-    encoder = (1 + attends) * unit + attends * context * model.alignment
-    weights = context if model.attention == "fine_grained" else 1
-    attention = attends * (n * model.alignment + words * (model.alignment * weights + context))
+    unit, context = gates * (m + n), gates + 2 * maxout
     rank = model.output_rank
-    output = model.maxout * symbols if rank is None else rank * (model.maxout + symbols)
-    decoder = unit + gates * context + attention + 2 * model.maxout * (m + n + context) + output
-    return float(batch * words * (encoder + decoder))
+    output = maxout * symbols if rank is None else rank * (maxout + symbols)
+    read, write = unit, unit + 2 * maxout * (n + m) + output
+    if model.attention == "fixed":
+        return source * read + target * write + n * context
+    read += unit + 2 * n * alignment
+    write += n * alignment + (m * alignment if model.score_previous else 0)
+    if model.attention == "fine_grained":
+        write += source * 2 * n * (alignment + 1) + 2 * n * context
+    else:
+        read += 2 * n * context
+        write += source * (alignment + context)
+    return source * read + target * write
 
 
 def measured(experiment: str) -> dict[str, float]:

@@ -37,10 +37,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
 
 
 def test_products_are_those_of_the_bench() -> None:
-    """A third of the bench's, which counts the backward pass, and half, for it counts additions.
-
-    It does not project an annotation once a sentence that the decoder reads once a word.
-    """
+    """A third of the bench's, which counts the backward pass, and half, for it counts additions."""
     counted = 6 * update_products(PAPER, 30_001, 20, 80)
     assert counted == pytest.approx(products_of_update(30_001, 80, 20, 20), rel=0.1)
 
