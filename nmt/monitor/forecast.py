@@ -95,7 +95,7 @@ def pair_products(model: Architecture, symbols: int, source: float, target: floa
     unit, context = gates * (m + n), gates + 2 * maxout
     rank = model.output_rank
     output = maxout * symbols if rank is None else rank * (maxout + symbols)
-    read, write = unit, unit + 2 * maxout * (n + m) + output
+    read, write = float(unit), float(unit + 2 * maxout * (n + m) + output)
     if model.attention == "fixed":
         return source * read + target * write + n * context
     read += unit + 2 * n * alignment
