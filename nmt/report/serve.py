@@ -25,6 +25,7 @@ from nmt.system.options import add_device_arguments
 
 if TYPE_CHECKING:
     from nmt.search.beam import Hypothesis
+    from nmt.search.translator import Translator
     from nmt.trained import TrainedModel
 
 LOOPBACK = ("127.0.0.1", "localhost")
@@ -58,14 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.search.translator import Translator
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 
     if arguments.beam < 1 or arguments.n_best < 1:
         raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
     trained = load_trained(arguments.model, prepare(arguments))
-    languages = (None, None) if arguments.tokenized else trained.languages
-    service = Service(trained, languages, arguments.beam, arguments.n_best)
+    service = Service(Translator(trained, arguments.tokenized), arguments.beam, arguments.n_best)
     with server(service, page(trained), arguments.host, arguments.port) as found:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
         found.serve_forever()
@@ -74,10 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
 class Service:
     """Translates a sentence at a time, whatever the number of threads that call it."""
 
-    def __init__(self, trained: TrainedModel, languages: tuple[str | None, str | None], beam: int, n_best: int) -> None:
-        """Without `languages` text is read and written with spaces between words."""
-        self._trained, self._tokenized, self._beam, self._n_best = trained, languages[0] is None, beam, n_best
-        self._read_source, self._read = map(reader, languages)
+    def __init__(self, translator: Translator, beam: int, n_best: int) -> None:
+        self._translator, self._beam, self._n_best = translator, beam, n_best
+        source, target = (None, None) if translator.tokenized else translator.trained.languages
+        self._read_source, self._read = reader(source), reader(target)
         self._turn = threading.Lock()
 
     def translate(self, text: str, send: Callable[[Message], None]) -> None:
@@ -87,10 +88,8 @@ class Service:
         a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
         """
         from nmt.search.beam import BeamSettings, search
-        from nmt.search.translator import Translator
 
-        trained = self._trained
-        translator = Translator(trained, self._tokenized)
+        translator, trained = self._translator, self._translator.trained
         [words] = translator.words([text])
         [symbols] = to_symbols([words], trained.source, "the text")
         if not symbols:

@@ -21,6 +21,7 @@ from nmt.__main__ import main
 from nmt.corpora.pairs import LONGEST
 from nmt.report import serve
 from nmt.search import beam, text
+from nmt.search.translator import Translator
 from nmt.trained import load_trained
 from tests.chromium import visit
 from tests.model.models import save_trained, tiny_model
@@ -47,7 +48,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
 
     def run(tokenized: bool = False, **settings: Any) -> int:
         trained = load_trained(save(tmp_path, **settings), "cpu")
-        service = serve.Service(trained, (None, None) if tokenized else trained.languages, BEAM, 3)
+        service = serve.Service(Translator(trained, tokenized), BEAM, 3)
         found = serve.server(service, serve.page(trained), "127.0.0.1", 0)
         servers.append(found)
         threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01}).start()
