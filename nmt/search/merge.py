@@ -15,8 +15,13 @@ def merge(weights: NDArray[Any], targets: Sequence[int], sources: Sequence[int])
     `targets` and `sources` are the numbers of the words, from 0, that the symbols belong to. The weight of a source
     word is the sum over its symbols, that of a target word the mean over its own.
     """
-    rows, columns = _membership(targets), _membership(sources)
-    return (rows / rows.sum(axis=1, keepdims=True)) @ weights @ columns.T
+    return word_means(weights, targets) @ _membership(sources).T
+
+
+def word_means(values: NDArray[Any], words: Sequence[int]) -> NDArray[Any]:
+    """The means (words, columns) of the `values` (symbols, columns) over the symbols of each word, as in `merge`."""
+    rows = _membership(words)
+    return (rows / rows.sum(axis=1, keepdims=True)) @ values
 
 
 def _membership(words: Sequence[int]) -> NDArray[Any]:

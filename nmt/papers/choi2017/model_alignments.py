@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from nmt.evaluation.sentences import paired
-from nmt.papers.choi2017.weights import add_line_argument, encode, read_line
+from nmt.papers.choi2017.weights import add_line_argument, encode_line
 from nmt.report.align import alignments
 from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.system.files import UserError
@@ -36,14 +36,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(
             f"--translations: {len(arguments.translations)} files for {len(arguments.models)} models; give one for each"
         )
-    source = read_line(arguments.source, arguments.line)
     panels = []
     for (label, folder), path in zip(
         paired(arguments.labels, "--models", arguments.models), arguments.translations, strict=True
     ):
         trained = load_trained(folder, device)
         trained.require_attention("Figure 2")
-        sentence = encode(trained, source, read_line(path, arguments.line))
+        sentence = encode_line(trained, (arguments.source, path), arguments.line)
         [weights] = alignments(trained.model, [sentence.source_ids], [sentence.target_ids])
         panels.append(Panel(label, sentence.source, sentence.target, weights))
     write_csv(arguments.output, COLUMNS, csv_rows(panels))

@@ -24,6 +24,7 @@ from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grain
 from nmt.papers.choi2017.word_classes import read_word_classes
 from nmt.report.align import alignments
 from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
+from nmt.search.merge import word_means
 from nmt.system.files import UserError, warn, write_lines
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
@@ -124,20 +125,17 @@ def run(arguments: argparse.Namespace) -> None:
     generator = np.random.default_rng(arguments.seed)
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
     aligned = Alignment(dimensions, settings.permutations, generator)
-    pairs = list(zip(*read_parallel(arguments.source, arguments.translation), strict=True))
-    with Progress("specialized_dimensions", len(pairs), "sentences", silent=SILENT_SECONDS) as progress:
-        for source, target in progress.over(pairs):
-            sentence = encode(trained, source, target)
+    names = (arguments.source, arguments.translation)
+    sentences = encode(trained, read_parallel(*names), names)
+    with Progress("specialized_dimensions", len(sentences), "sentences", silent=SILENT_SECONDS) as progress:
+        for sentence in progress.over(sentences):
             if not sentence.source_ids or not sentence.target_ids:
                 continue
             alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words
             words = trained.source.join(sentence.source[:-1])
-            owners = np.array(trained.source.owners(sentence.source[:-1]))
             relative = alpha.mean(axis=0)[:-1] * alpha.shape[1]
-            summed = np.zeros((len(words), dimensions), dtype=relative.dtype)
-            np.add.at(summed, owners, relative)
             labels = np.array([[word.lower() in chosen for word in words] for chosen in classes.values()])
-            of_words.add(summed / np.bincount(owners)[:, None], labels)
+            of_words.add(word_means(relative, trained.source.owners(sentence.source[:-1])), labels)
             [attended] = alignments(aligner.model, [sentence.source_ids], [sentence.target_ids])
             aligned.add(alpha, attended[:-1].argmax(axis=1))
     if not aligned.count:
@@ -148,7 +146,7 @@ def run(arguments: argparse.Namespace) -> None:
     statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
     rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
     write_csv(arguments.output_csv, COLUMNS, rows)
-    write_lines(arguments.output_md, markdown(rows, len(pairs), settings, arguments.generated))
+    write_lines(arguments.output_md, markdown(rows, len(sentences), settings, arguments.generated))
 
 
 def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
@@ -179,6 +177,6 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
         "that attends most to the words of a class: the statistic is the mean of its weights on these words above "
         "that on all words, in standard deviations. The alignment's is the mean weight on the source symbol to which "
         f"{escape_markdown(settings.aligner)} attends most. By chance: the statistic of the best dimension, averaged "
-        f"over {settings.permutations:,} permutations of the words within their sentences. p: the share of the "
-        "permutations, the order as it is counted in, whose best dimension is as good.",
+        f"over {settings.permutations:,} permutations of the words within their sentences. p: the share of these "
+        "orders, the text's own included, in which the best dimension is as good.",
     ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt.corpora.pairs import LONGEST, split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.search.text import to_symbols, to_words
 from nmt.system.files import UserError, read_lines
 from nmt.system.options import add_device_arguments
 
@@ -47,12 +48,25 @@ def read_line(path: str, number: int) -> str:
     raise UserError(f"{path}: no line {number}; choose another sentence")
 
 
-def encode(trained: TrainedModel, source: str, target: str) -> Sentence:
-    """The symbols of tokenized text for this model; each side is cut after LONGEST of them."""
+def encode(
+    trained: TrainedModel, texts: Sequence[Sequence[str]], names: Sequence[str], first: int = 1
+) -> list[Sentence]:
+    """The sentences of tokenized source and target `texts`, which are the files `names` from line `first` on."""
     shortlists = (trained.source, trained.target)
-    sides = [own.split(split_words(line))[:LONGEST] for own, line in zip(shortlists, (source, target), strict=True)]
-    ids = [own.ids(side) for own, side in zip(shortlists, sides, strict=True)]
-    return Sentence([*sides[0], EOS_SYMBOL], [*sides[1], EOS_SYMBOL], *ids)
+    sides = [
+        to_symbols(to_words(lines, None), own, name, first)
+        for own, lines, name in zip(shortlists, texts, names, strict=True)
+    ]
+    return [
+        Sentence([*source, EOS_SYMBOL], [*target, EOS_SYMBOL], trained.source.ids(source), trained.target.ids(target))
+        for source, target in zip(*sides, strict=True)
+    ]
+
+
+def encode_line(trained: TrainedModel, names: Sequence[str], number: int) -> Sentence:
+    """The sentence of line `number` of the files `names`, source and target. Raises UserError."""
+    [sentence] = encode(trained, [[read_line(name, number)] for name in names], names, number)
+    return sentence
 
 
 def fine_grained(trained: TrainedModel, sentence: Sentence) -> NDArray[Any]:
@@ -86,5 +100,5 @@ def one_sentence(arguments: argparse.Namespace, what: str) -> tuple[Sentence, ND
 
     trained = load_trained(arguments.model, prepare(arguments))
     require_fine_grained(trained, what)
-    sentence = encode(trained, *(read_line(path, arguments.line) for path in (arguments.source, arguments.translation)))
+    sentence = encode_line(trained, (arguments.source, arguments.translation), arguments.line)
     return sentence, fine_grained(trained, sentence)
