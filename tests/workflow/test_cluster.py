@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 import pytest
 
 from tests.workflow.grid_engine import GridEngine, missing
-from tests.workflow.tree import SMOKE, Tree
+from tests.workflow.tree import SMOKE, Tree, wait_until
 
-PATIENCE = 900.0
 VARIANT, UPDATES = "RNNsearch-50", 1500
 OVERLAY = f"""\
 corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
@@ -62,17 +56,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             patch.setenv(name, value)
         words = ["--workflow-profile", "cluster", "--seconds-between-status-checks", "2"]
         words += ["--configfile", *SMOKE, "long.yaml", "--", MODEL]
-        with tree.start(*words, configs=[]) as process, ThreadPoolExecutor() as pool:
-            said, run = pool.submit(process.communicate), Run(tree)
-            try:
-                interrupt(run, engine, lambda: process.poll() is None)
-                run.said, _ = said.result(timeout=PATIENCE)
-            except BaseException:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                print(said.result()[0][-8000:])
-                raise
-        run.code = process.returncode
+        run = Run(tree)
+        ended = tree.snakemake_beside(lambda alive: interrupt(run, engine, alive), *words, configs=[])
+    run.code, run.said = ended.returncode, ended.stdout
     return run
 
 
@@ -84,11 +70,7 @@ def interrupt(run: Run, engine: GridEngine, alive: Callable[[], bool]) -> None:
         return next((number for number, name in engine.jobs().items() if name == "nmt.train"), "")
 
     def until(done: Callable[[], object], what: str) -> None:
-        end = time.monotonic() + PATIENCE
-        while not done():
-            assert alive(), f"Snakemake has ended before {what}"
-            assert time.monotonic() < end, f"too long until {what}"
-            time.sleep(0.5)
+        wait_until(done, what, alive, pause=0.5)
 
     def note() -> None:
         asked = re.search(r"hard resource_list: +(\S+)", engine.ask("qstat", "-j", training()))

@@ -7,23 +7,17 @@ more urgent job. What is asserted comes from Slurm's own records, the training's
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.workflow.cluster import Cluster, Record, missing
-from tests.workflow.tree import SMOKE, Tree
+from tests.workflow.tree import SMOKE, Tree, wait_until
 
-PATIENCE = 900.0
 VARIANT = "RNNsearch-50"  # whose training is interrupted
 TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
@@ -75,18 +69,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for name, value in cluster.environment.items():
             patch.setenv(name, value)
         words, path = ["--workflow-profile", "slurm", *OPTIONS], str(cluster.programs)
-        with tree.start(*words, configs=[*SMOKE, "long.yaml"], path=path) as process, ThreadPoolExecutor() as pool:
-            said = pool.submit(process.communicate)
-            run = Run(tree)
-            try:
-                interrupt(run, cluster, lambda: process.poll() is None)
-                run.said, _ = said.result(timeout=PATIENCE)
-            except BaseException:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                print(said.result()[0][-8000:])
-                raise
-        run.code, run.records = process.returncode, cluster.jobs()
+        run = Run(tree)
+        ended = tree.snakemake_beside(
+            lambda alive: interrupt(run, cluster, alive), *words, configs=[*SMOKE, "long.yaml"], path=path
+        )
+        run.code, run.said, run.records = ended.returncode, ended.stdout, cluster.jobs()
     return run
 
 
@@ -103,11 +90,7 @@ def interrupt(run: Run, cluster: Cluster, alive: Callable[[], bool]) -> None:
     """Drain the node for a while, cancel a training, and have its second attempt give way to an urgent job."""
 
     def until(done: Callable[[], object], what: str) -> None:
-        end = time.monotonic() + PATIENCE
-        while not done():
-            assert alive(), f"Snakemake has ended before {what}"
-            assert time.monotonic() < end, f"too long until {what}"
-            time.sleep(0.2)
+        wait_until(done, what, alive, pause=0.2)
 
     def jobs(state: str, rule: str) -> list[str]:
         """The ids of the jobs in this state with a comment that begins so."""

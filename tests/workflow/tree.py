@@ -10,12 +10,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["tests/workflow/smoke.yaml"]
+PATIENCE = 900.0  # seconds for a run on a cluster, and for each thing that is waited for in it
 VARIANTS = {"RNNencdec-30", "RNNsearch-50", "RNNsearch-50star"}  # of the smoke experiment
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 
@@ -24,6 +27,15 @@ DRY = {"--dry-run", "-n"}
 # Dry runs are forks of a process that has imported Snakemake already.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["snakemake.cli"])
+
+
+def wait_until(done: Callable[[], object], what: str, alive: Callable[[], bool], pause: float) -> None:
+    """Look every `pause` seconds whether `what` is done, while Snakemake is `alive`."""
+    end = time.monotonic() + PATIENCE
+    while not done():
+        assert alive(), f"Snakemake has ended before {what}"
+        assert time.monotonic() < end, f"too long until {what}"
+        time.sleep(pause)
 
 
 class Tree:
@@ -74,6 +86,22 @@ class Tree:
                 said, _ = process.communicate(timeout=400)
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, said)
+
+    def snakemake_beside(
+        self, act: Callable[[Callable[[], bool]], None], *words: str, configs: list[str], path: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy to its end, and `act` beside it, which is given whether Snakemake still runs."""
+        with self.start(*words, configs=configs, path=path) as process, ThreadPoolExecutor() as pool:
+            communicated = pool.submit(process.communicate)
+            try:
+                act(lambda: process.poll() is None)
+                said, _ = communicated.result(timeout=PATIENCE)
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                print(communicated.result()[0][-8000:])
                 raise
         return subprocess.CompletedProcess(process.args, process.returncode, said)
 
