@@ -24,11 +24,16 @@ SYMBOLS = 30_001
 LENGTH = 20
 BEAM = 12
 BATCHES = (1, 16, 64)
-IMPLEMENTATIONS = ("eager", f"eager{HEAP_KEPT}", "ours")
+CONTENDERS = (("eager", "float32"), (f"eager{HEAP_KEPT}", "float32"), ("ours", "float32"), ("ours", "bf16"))
 
 
 def prepare(
-    implementation: str, device_name: str, batch: int, architecture: Architecture = PAPER, symbols: int = SYMBOLS
+    implementation: str,
+    device_name: str,
+    batch: int,
+    precision: str = "float32",
+    architecture: Architecture = PAPER,
+    symbols: int = SYMBOLS,
 ) -> Callable[[], Figures]:
     """A function that measures this implementation once: sentences a second."""
     device = torch.device(device_name)
@@ -44,6 +49,7 @@ def prepare(
             parameter.normal_(std=0.01)
         if isinstance(model, Network):
             model.decoder.readout.b_o[EOS] = 100  # every translation ends as soon as it is allowed to
+            model.freeze(precision)
     ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
 
     def translate() -> None:
@@ -70,8 +76,8 @@ def main() -> None:
     rows = []
     for batch in BATCHES:
         jobs = [
-            {"implementation": one, "device_name": device.type, "batch": batch}
-            for one in IMPLEMENTATIONS
+            {"implementation": one, "precision": precision, "device_name": device.type, "batch": batch}
+            for one, precision in CONTENDERS
             if device.type == "cpu" or not one.endswith(HEAP_KEPT)
         ]
         results = [figures["sentences_per_second"] for figures in medians("bench.decode", jobs, arguments.rounds, 2)]
@@ -79,6 +85,7 @@ def main() -> None:
             {
                 "device": name(device),
                 "implementation": job["implementation"],
+                "precision": job["precision"],
                 "beam": BEAM,
                 "batch": batch,
                 "sentences_per_second": rate,

@@ -258,14 +258,16 @@ def speed(
 
 def beam(bench: Bench) -> Iterator[Job]:
     """Sentences of 20 words that a search of width 12 translates in a second."""
-    for implementation, batch in product(("ours", "eager"), bench.searched):
+    contenders = (("ours", "float32"), ("ours", "bf16"), ("eager", "float32"))
+    for (implementation, precision), batch in product(contenders, bench.searched):
+        job = (implementation, bench.device.type, batch, precision, bench.architecture, bench.symbols)
 
-        def measure(implementation: str = implementation, batch: int = batch) -> list[Row]:
-            turn = prepare_search(implementation, bench.device.type, batch, bench.architecture, bench.symbols)
+        def measure(job: tuple[Any, ...] = job) -> list[Row]:
+            turn = prepare_search(*job)
             turn()
             return [{"sentences_per_second": median(turn()["sentences_per_second"] for _ in range(3))}]
 
-        yield Job({"implementation": implementation, "beam": BEAM, "batch": batch}, measure)
+        yield Job({"implementation": implementation, "precision": precision, "beam": BEAM, "batch": batch}, measure)
 
 
 def kernels(bench: Bench) -> Iterator[Job]:

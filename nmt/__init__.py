@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from nmt.search.translator import Translator
 
 
-def load(folder: str | os.PathLike[str], device: str = "auto", *, tokenized: bool = False) -> Translator:
+def load(
+    folder: str | os.PathLike[str], device: str = "auto", *, tokenized: bool = False, precision: str = "float32"
+) -> Translator:
     """The trained model in `folder`, such as data/EXPERIMENT/models/VARIANT, ready to translate.
 
     `device` is "cpu", "cuda" or "auto", a GPU where there is one. With `tokenized`, text has spaces between words, and
-    otherwise it is plain. Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged.
+    otherwise it is plain. `precision` is that of matrix products, "float32" or "bf16".
+
+    Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged.
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
     from nmt.search.translator import Translator
     from nmt.system.device import choose_device
     from nmt.trained import load_trained
 
-    return Translator(load_trained(os.fspath(folder), choose_device(device)), tokenized)
+    return Translator(load_trained(os.fspath(folder), choose_device(device)), tokenized, precision=precision)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from nmt.model.attention.base import Attention
 from nmt.model.embedding import Embedding
 from nmt.model.memory import Carry, Memory, Prediction
+from nmt.model.products import PLAIN, Products
 from nmt.model.readout import Readout
 from nmt.model.units.base import make_unit
 from nmt.settings.variant import Architecture
@@ -36,31 +36,34 @@ class Decoder(nn.Module):
         self.b_s = nn.Parameter(torch.empty(self.unit.state))
         self.readout = Readout(symbols, architecture, context)
 
-    def remember(self, annotations: Tensor, mask: Tensor, gate: Tensor | None = None) -> Memory:
+    def remember(
+        self, annotations: Tensor, mask: Tensor, gate: Tensor | None = None, linear: Products = PLAIN
+    ) -> Memory:
         """The memory of `annotations` (B, Tx, 2n or n), whose `mask` (B, Tx) is False on padding.
 
         s_0 = tanh(W_s h + b_s), with h the backward state of word 1, or the fixed context, or the mean annotation.
         Target embeddings will be multiplied by `gate` (B, m), if there is one.
         """
-        maps = torch.cat([*self.unit.context_matrices, self.readout.C_o])
-        kept, summary = self.attention.keep(annotations, mask, maps)
+        maps = (*self.unit.context_matrices, self.readout.C_o)
+        kept, summary = self.attention.keep(annotations, mask, maps, linear)
         if self.starts_from_mean:
             summary = (annotations * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
-        return Memory(kept, maps, torch.tanh(functional.linear(summary, self.W_s, self.b_s)), gate)
+        return Memory(kept, maps, torch.tanh(linear(summary, self.W_s, bias=self.b_s)), gate)
 
-    def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
+    def predict(self, memory: Memory, state: Tensor, previous: Tensor | None, linear: Products = PLAIN) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
         N is k rows for each sentence of `memory`, side by side.
         """
-        hidden, carry, alignment = self._step(memory, state, previous)
-        return Prediction(self.readout.log_probabilities(hidden), carry, alignment)
+        hidden, carry, alignment = self._step(memory, state, previous, linear)
+        return Prediction(self.readout.log_probabilities(hidden, linear), carry, alignment)
 
-    def advance(self, carry: Carry, words: Tensor) -> Tensor:
+    def advance(self, carry: Carry, words: Tensor, linear: Products = PLAIN) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
         if not self.generates_first:
             return carry.state
-        return self.unit.step(self.unit.project(self.embedding(words, carry.gate)) + carry.context, carry.state)
+        projected = self.unit.project(self.embedding(words, carry.gate), linear)
+        return self.unit.step(projected + carry.context, carry.state, linear)
 
     def hidden(self, memory: Memory, target: Tensor) -> Tensor:
         """What W_o is applied to, for every word of `target` (B, Ty), step by step: (B, Ty, l or rank)."""
@@ -112,13 +115,16 @@ class Decoder(nn.Module):
             return state.new_zeros(len(state), self.embedding.E.shape[1])
         return self.embedding(words, gate)
 
-    def _step(self, memory: Memory, state: Tensor, previous: Tensor | None) -> tuple[Tensor, Carry, Tensor | None]:
+    def _step(
+        self, memory: Memory, state: Tensor, previous: Tensor | None, linear: Products = PLAIN
+    ) -> tuple[Tensor, Carry, Tensor | None]:
         """What W_o is applied to, (N, l or rank), the carry, and alpha_i (N, Tx), if there is one."""
         gate = memory.gate_rows(len(state))
         embedded = self._embedded(state, previous, gate)
-        alignment, context = self.attention.attend(memory, self.unit.output(state), embedded)
+        alignment, context = self.attention.attend(memory, self.unit.output(state), embedded, linear)
         to_unit, to_readout = context.split([self.unit.inputs, len(self.readout.C_o)], dim=-1)
         if not self.generates_first:
-            state = self.unit.step(self.unit.project(embedded) + to_unit, state)
-        hidden = self.readout.hidden(self.unit.output(state), self.readout.project(embedded), to_readout)
+            state = self.unit.step(self.unit.project(embedded, linear) + to_unit, state, linear)
+        projected = self.readout.project(embedded, linear)
+        hidden = self.readout.hidden(self.unit.output(state), projected, to_readout, linear)
         return hidden, Carry(state, to_unit, gate), alignment

@@ -13,13 +13,13 @@ class Memory:
     """B encoded sentences. `len()` is B.
 
     kept: what the attention keeps of the annotations, a named tuple of tensors (B, ...) that is its own business.
-    maps (p, 2n or n): the rows [C; C_z; C_r; C_o], all that c_i is multiplied with.
+    maps (p rows in all, 2n or n columns): C, C_z, C_r and C_o, or what else c_i is multiplied with.
     initial (B, state): s_0.
     gate (B, m): what target embeddings are multiplied by, with contextualization.
     """
 
     kept: Any
-    maps: Tensor
+    maps: tuple[Tensor, ...]
     initial: Tensor
     gate: Tensor | None = None
 

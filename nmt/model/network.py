@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor, nn
 
 from nmt.model.attention.base import make_attention
@@ -11,6 +12,7 @@ from nmt.model.contextualization import Contextualization
 from nmt.model.decoder import Decoder
 from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
+from nmt.model.products import PLAIN, Prepared
 from nmt.settings.variant import Architecture
 
 
@@ -28,6 +30,7 @@ class Network(nn.Module):
         self.fast = implementation == "fast"
         self.symbols = (source_symbols, target_symbols)
         self.updates = 0  # how many made these weights
+        self.products = PLAIN
         attention = make_attention(architecture)
         self.encoder = Encoder(source_symbols, architecture, attention.bidirectional)
         self.decoder = Decoder(target_symbols, architecture, attention)
@@ -47,10 +50,16 @@ class Network(nn.Module):
         place = {id(parameter): number for number, parameter in enumerate(first)}
         return iter(sorted(named, key=lambda pair: place.get(id(pair[1]), len(first))))
 
+    def freeze(self, precision: str = "float32") -> None:
+        """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products."""
+        self.products = Prepared(torch.bfloat16 if precision == "bf16" else None)
+
     def encode(self, source: Tensor, mask: Tensor) -> Memory:
         """Read `source` (B, Tx) of ids that end with EOS; `mask` (B, Tx) is False on padding."""
-        source_gate, target_gate = self._gates(source, mask)
-        return self.decoder.remember(self.encoder(source, mask, self.fast, source_gate), mask, target_gate)
+        with self.products.lowered(source.device):
+            source_gate, target_gate = self._gates(source, mask)
+            annotations = self.encoder(source, mask, self.fast, source_gate)
+        return self.decoder.remember(annotations, mask, target_gate, self.products)
 
     def initial_state(self, memory: Memory) -> Tensor:
         """s_0 of each sentence, (B, state)."""
@@ -61,16 +70,17 @@ class Network(nn.Module):
 
         N is k rows for each sentence of `memory`, side by side: what is kept of a sentence is kept once.
         """
-        return self.decoder.predict(memory, state, previous)
+        return self.decoder.predict(memory, state, previous, self.products)
 
     def advance(self, carry: Carry, words: Tensor) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
-        return self.decoder.advance(carry, words)
+        return self.decoder.advance(carry, words, self.products)
 
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """-log p(y | x) of each pair, in nats with the end of sentence: (B,). Targets (B, Ty) end with EOS."""
-        hidden = self._hidden(source, source_mask, target)[target_mask]
-        losses = self.decoder.readout.nll(hidden, target[target_mask])
+        with self.products.lowered(source.device):
+            hidden = self._hidden(source, source_mask, target)[target_mask]
+            losses = self.decoder.readout.nll(hidden, target[target_mask])
         scattered = losses.new_zeros(target.shape).masked_scatter(target_mask, losses)
         return scattered.sum(dim=1)
 

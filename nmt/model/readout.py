@@ -14,6 +14,7 @@ from nmt.model.fast import kernels
 from nmt.model.fast.kernels import softmax as softmax_kernels
 from nmt.model.fast.precision import product_type
 from nmt.model.fast.steps import softmax as softmax_steps
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 CHUNK = 1024  # words with logits in memory at once in float32, twice as many in bfloat16: 120 MB at the paper's size
@@ -40,21 +41,24 @@ class Readout(nn.Module):
         self.W_o = nn.Parameter(torch.empty(symbols, rank or maxout))
         self.b_o = nn.Parameter(torch.empty(symbols))
 
-    def project(self, embedded: Tensor) -> Tensor:
+    def project(self, embedded: Tensor, linear: Products = PLAIN) -> Tensor:
         """V_o E y_{i-1} (..., 2l) of E y_{i-1} (..., m)."""
-        return functional.linear(embedded, self.V_o)
+        return linear(embedded, self.V_o)
 
-    def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+    def hidden(self, state: Tensor, previous: Tensor, context: Tensor, linear: Products = PLAIN) -> Tensor:
         """t_i, or W_1 t_i with a rank, (..., l or rank), of s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
-        summed = functional.linear(state, self.U_o, self.b_t) + previous + context
+        summed = linear(state, self.U_o, bias=self.b_t) + previous + context
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
-        return maxout if self.W_1 is None else functional.linear(maxout, self.W_1)
+        return maxout if self.W_1 is None else linear(maxout, self.W_1)
 
-    def log_probabilities(self, hidden: Tensor) -> Tensor:
+    def log_probabilities(self, hidden: Tensor, linear: Products = PLAIN) -> Tensor:
         """log p(y_i) (N, K) of `hidden` (N, l or rank), in float32 or better."""
         if torch.is_grad_enabled():
             logits = functional.linear(hidden, self.W_o, self.b_o)
             return logits.to(self.b_o.dtype).log_softmax(dim=-1)
+        if linear is not PLAIN:
+            prepared = linear(hidden, self.W_o, bias=self.b_o)
+            return torch.log_softmax(prepared, dim=-1, out=prepared)
         logits = _padded_logits(hidden, len(self.b_o))
         torch.mm(hidden, self.W_o.to(hidden.dtype).T, out=logits[:, : len(self.b_o)])
         exact = logits.to(self.b_o.dtype)

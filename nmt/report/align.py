@@ -55,8 +55,8 @@ def alignments(
             words, _ = pad([targets[pair] for pair in chosen], device)
             asked = model.decoder.attending(memory, words)
             for row, pair in enumerate(chosen):
-                of_pair = [part.view(*words.shape, -1)[row] for part in asked]
-                weights, _ = model.decoder.attention.attend(memory.select(torch.tensor([row])), *of_pair)
+                state, previous = (part.view(*words.shape, -1)[row] for part in asked)
+                weights, _ = model.decoder.attention.attend(memory.select(torch.tensor([row])), state, previous)
                 assert weights is not None
                 found[pair] = weights[: len(targets[pair]) + 1, : len(sources[pair]) + 1].cpu().numpy()
     return [found[pair] for pair in range(len(sources))]

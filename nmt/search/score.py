@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from nmt.search.text import add_pair_arguments, read_symbol_pairs, write_text
-from nmt.system.options import Output, add_device_arguments
+from nmt.system.options import Output, add_device_arguments, add_precision_argument
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 SORTED_TOGETHER = 1000  # pairs, sorted by length so that a batch has little padding
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="TSV file with a row for each pair: log_probability in nats, log p(target | source); words of the target, "
         "with the end of sentence (default: standard output)",
     )
+    add_precision_argument(parser)
     add_device_arguments(parser)
 
 
@@ -41,6 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
+    trained.model.freeze(arguments.precision)
     sources, targets = read_symbol_pairs(arguments, trained)
     source_ids = [trained.source.ids(words) for words in sources]
     target_ids = [trained.target.ids(words) for words in targets]

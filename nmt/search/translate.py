@@ -12,7 +12,7 @@ from nmt.corpora.pairs import align
 from nmt.search.text import add_model_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
 from nmt.system.files import UserError, decode_lines, read_lines, write_together
-from nmt.system.options import Output, add_device_arguments
+from nmt.system.options import Output, add_device_arguments, add_precision_argument
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write a JSON object a line for each translation: line and rank, both from 0, the words of source "
         "and target, and weights, the attention weights of each target word over the source words",
     )
+    add_precision_argument(parser)
     add_device_arguments(parser)
 
 
@@ -188,7 +189,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")
         dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
-    translator = Translator(trained, arguments.tokenized, dictionary)
+    translator = Translator(trained, arguments.tokenized, dictionary, arguments.precision)
     if interactive:
         answer(translator, settings)
         return

@@ -127,12 +127,13 @@ class BytePairs(Section):
 
 @dataclass(frozen=True)
 class Translate(Section):
-    """Beam search; with `fallback` again where no translation has ended."""
+    """Beam search; with `fallback` again where no translation has ended. `precision` is that of matrix products."""
 
     beam: Annotated[int, integer(1)] = 12
     batch: Annotated[int, integer(1)] = 32
     minimum_length_ratio: Annotated[float, fraction()] = 0.5
     fallback: Annotated[bool, flag()] = True
+    precision: Annotated[str, choice("float32", "bf16")] = "float32"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from nmt.model import readout
 from nmt.model.attention import fine_grained
@@ -93,19 +94,43 @@ def test_implementations_agree_to_rounding(kind: dict[str, Any]) -> None:
                 assert (one - other).abs().max() <= tolerance * max(1.0, other.abs().max().item()), name
 
 
+def stepwise_nll(model: Network, batch: Batch) -> Tensor:
+    """-log p of each pair by the steps of a search."""
+    memory = model.encode(batch.source, batch.source_mask)
+    state, previous = model.initial_state(memory), None
+    total = state.new_zeros(len(memory))
+    for words, real in zip(batch.target.T, batch.target_mask.T, strict=True):
+        prediction = model.predict(memory, state, previous)
+        total -= prediction.log_probabilities.gather(1, words[:, None])[:, 0] * real
+        state, previous = model.advance(prediction.carry, words), words
+    return total
+
+
 @kinds
 def test_search_steps_give_the_training_probability(kind: dict[str, Any]) -> None:
     model = tiny_model(**kind).eval()
     batch = ragged_batch()
     with torch.no_grad():
-        memory = model.encode(batch.source, batch.source_mask)
-        state, previous = model.initial_state(memory), None
-        total = torch.zeros(len(memory), dtype=torch.float64)
-        for words, real in zip(batch.target.T, batch.target_mask.T, strict=True):
-            prediction = model.predict(memory, state, previous)
-            total -= prediction.log_probabilities.gather(1, words[:, None])[:, 0] * real
-            state, previous = model.advance(prediction.carry, words), words
-        torch.testing.assert_close(total, model(*batch))
+        torch.testing.assert_close(stepwise_nll(model, batch), model(*batch))
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("dtype", "precision", "tolerance"),
+    [(torch.float64, "float32", 1e-12), (torch.float32, "float32", 1e-5), (torch.float32, "bf16", 0.02)],
+)
+def test_a_frozen_model_gives_the_same_probability(
+    kind: dict[str, Any], dtype: torch.dtype, precision: str, tolerance: float
+) -> None:
+    """By the steps of a search and whole; in bfloat16, to its rounding."""
+    model, batch = tiny_model(dtype=dtype, **kind).eval(), ragged_batch()
+    with torch.no_grad():
+        expected = model(*batch)
+        model.freeze(precision)
+        for found in (stepwise_nll(model, batch), model(*batch)):
+            assert found.dtype == dtype
+            torch.testing.assert_close(found, expected, rtol=tolerance, atol=0)
+            assert precision == "float32" or not torch.allclose(found, expected, rtol=1e-5, atol=0)
 
 
 @contextualizations

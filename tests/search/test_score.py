@@ -42,6 +42,15 @@ def rows(tsv: str) -> list[tuple[float, int]]:
     return [(float(line.split("\t")[0]), int(line.split("\t")[1])) for line in lines]
 
 
+def test_bfloat16_gives_almost_the_same_probability(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for precision in ("float32", "bf16"):
+        assert step(folder, "--tokenized", "--precision", precision) == 0
+        found.append([probability for probability, _ in rows(capsys.readouterr().out)])
+    assert found[0] != found[1]
+    assert found[0] == pytest.approx(found[1], rel=0.05)
+
+
 @pytest.mark.parametrize("size", [1, 4, 1000])
 def test_each_pair_has_its_probability(
     folder: Path, size: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

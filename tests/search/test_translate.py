@@ -105,6 +105,15 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
     assert len(set(translations)) > 5  # otherwise a wrong order could not be seen
 
 
+def test_bfloat16_finds_almost_the_same_probabilities(folder: Path) -> None:
+    found = []
+    for precision in ("float32", "bf16"):
+        assert step(folder, "--precision", precision) == 0
+        found.append([float(row.split("\t")[0]) for row in lines_of(folder / "out/scores.tsv")[1:]])
+    assert found[0] != found[1]
+    assert found[0] == pytest.approx(found[1], rel=0.05)
+
+
 def test_an_unfinished_translation_is_marked(folder: Path) -> None:
     save(folder, by=-50)
     assert step(folder, "--no-fallback") == 0

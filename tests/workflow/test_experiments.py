@@ -140,6 +140,14 @@ def test_subwords_are_two_stages_before_the_vocabularies(tree: Tree, joint: str,
     assert rules(tree, "subwords.yaml") == words | {"learn_bpe": codes, "segment": 2}
 
 
+def test_translations_have_the_precision_of_the_experiment(tree: Tree) -> None:
+    (tree.folder / "low.yaml").write_text("extends: mine.yaml\nexperiment: low\ntranslate: {precision: bf16}\n")
+    planned = tree.snakemake("--dry-run", "--printshellcmds", configs=["low.yaml"]).stdout
+    commands = [line for line in planned.splitlines() if "nmt translate" in line]
+    assert commands
+    assert all("--precision bf16" in command for command in commands)
+
+
 def test_a_second_paper_is_a_folder_an_experiment_and_a_rule_file(tree: Tree) -> None:
     before = rules(tree, "mine.yaml")
     assert rules(tree, "config/second2020.yaml") == before | {"longest": 1, "sheet_longest": 1}

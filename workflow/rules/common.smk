@@ -227,7 +227,8 @@ def search_options(wildcards):
     chosen = EXPERIMENT.translate
     beam = int(wildcards.get("beam", "").removeprefix(".beam") or chosen.beam)
     fallback = [] if chosen.fallback else ["--no-fallback"]
-    return ["--beam", beam, "--minimum-length-ratio", chosen.minimum_length_ratio, *fallback]
+    ratio = chosen.minimum_length_ratio
+    return ["--beam", beam, "--minimum-length-ratio", ratio, *fallback, "--precision", chosen.precision]
 
 
 def speed_options(wildcards):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from nmt.model.attention.scored import ScoredAttention, first_backward
 from nmt.model.fast import loop
 from nmt.model.fast.additive import FastAdditive
 from nmt.model.fast.steps import tanh_
 from nmt.model.memory import Memory
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 
@@ -41,15 +41,19 @@ class AdditiveAttention(ScoredAttention):
         super().__init__(architecture)
         self.v_a = nn.Parameter(torch.empty(architecture.alignment))
 
-    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+    def keep(
+        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
+    ) -> tuple[Kept, Tensor]:
         """The mapped annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
         first = first_backward(annotations)  # before the products: gradients of annotations are summed in this order
-        return Kept(functional.linear(annotations, maps), self.keys(annotations), mask), first
+        return Kept(linear(annotations, *maps), self.keys(annotations, linear), mask), first
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
+    ) -> tuple[Tensor, Tensor]:
         """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
         kept: Kept = memory.kept
-        query = self.query(state, previous).view(len(memory), -1, 1, len(self.v_a))
+        query = self.query(state, previous, linear).view(len(memory), -1, 1, len(self.v_a))
         energy = tanh_(query + kept.keys.unsqueeze(1)) @ self.v_a  # (B, k, Tx)
         alignment = energy.masked_fill(~kept.mask.unsqueeze(1), -torch.inf).softmax(dim=-1)
         context = alignment @ kept.values  # (B, k, p)

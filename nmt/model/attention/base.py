@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from nmt.model.attention import MODULES
 from nmt.model.fast.loop import Recurrence
 from nmt.model.memory import Memory
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 
@@ -26,14 +27,18 @@ class Attention(nn.Module, ABC):
         super().__init__()
 
     @abstractmethod
-    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Any, Tensor]:
+    def keep(
+        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
+    ) -> tuple[Any, Tensor]:
         """What `attend` needs of the annotations, a named tuple of tensors (B, ...), and (B, n) that s_0 is made of.
 
-        `mask` (B, Tx) is False on padding; maps (p, 2n or n) are all matrices that c_i is multiplied with.
+        `mask` (B, Tx) is False on padding; maps (p rows in all, 2n or n columns) are what c_i is multiplied with.
         """
 
     @abstractmethod
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor | None, Tensor]:
+    def attend(
+        self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
+    ) -> tuple[Tensor | None, Tensor]:
         """alpha_i (N, Tx), if there is one, and maps c_i (N, p) for s_{i-1} = `state` (N, n).
 
         previous (N, m) is E y_{i-1}, 0 before the first word. N is k rows for each sentence, side by side.

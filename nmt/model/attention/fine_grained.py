@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,6 +14,7 @@ from nmt.model.fast import loop
 from nmt.model.fast.fine_grained import FastFineGrained
 from nmt.model.fast.steps import tanh_
 from nmt.model.memory import Memory
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 LIMIT = 2**26  # bytes of the largest tensor of `attend`: it takes as many hypotheses at a time
@@ -43,27 +44,31 @@ class FineGrainedAttention(ScoredAttention):
         super().__init__(architecture)
         self.V = nn.Parameter(torch.empty(2 * architecture.hidden, architecture.alignment))
 
-    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+    def keep(
+        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
+    ) -> tuple[Kept, Tensor]:
         """The annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
-        return Kept(annotations, self.keys(annotations), mask), first_backward(annotations)
+        return Kept(annotations, self.keys(annotations, linear), mask), first_backward(annotations)
 
-    def weights(self, kept: Kept, query: Tensor) -> Tensor:
+    def weights(self, kept: Kept, query: Tensor, linear: Products = PLAIN) -> Tensor:
         """alpha_i (N, Tx, 2n), Eqs. 7 and 8, of `query` (N, n') with a row of `kept` each."""
-        scores = functional.linear(tanh_(query.unsqueeze(1) + kept.keys), self.V)
+        scores = linear(tanh_(query.unsqueeze(1) + kept.keys), self.V)
         return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=1)
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
+    ) -> tuple[Tensor, Tensor]:
         """The mean of alpha_i over the dimensions (N, Tx), and maps c_i (N, p), for s_{i-1} = `state` (N, n)."""
-        query = self.query(state, previous)
+        query = self.query(state, previous, linear)
         sentences = torch.arange(len(query), device=query.device) // (len(query) // len(memory))
         size = max(1, LIMIT // (memory.kept.mask.shape[1] * max(self.V.shape) * self.V.element_size()))
         alignments, contexts = [], []
         for asked, asking in zip(query.split(size), sentences.split(size), strict=True):
             kept: Kept = memory.select(asking).kept
-            alpha = self.weights(kept, asked)
+            alpha = self.weights(kept, asked, linear)
             alignments.append(alpha.mean(dim=-1))
             contexts.append((alpha * kept.annotations).sum(dim=1))
-        return torch.cat(alignments), functional.linear(torch.cat(contexts), memory.maps)
+        return torch.cat(alignments), linear(torch.cat(contexts), *memory.maps)
 
     def run(
         self,
@@ -73,11 +78,10 @@ class FineGrainedAttention(ScoredAttention):
         previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
     ) -> tuple[Tensor, Tensor]:
         """The states, and C_o c_i (Ty, B, 2l) for all words by one product with the contexts."""
-        inputs = recurrence.unit.inputs
-        to_unit, to_readout = memory.maps.split([inputs, len(memory.maps) - inputs])
+        *to_unit, to_readout = memory.maps
         attending = loop.Attending(
             FastFineGrained(len(self.W_a)),
-            (self.W_a, *memory.kept, self.V, to_unit),
+            (self.W_a, *memory.kept, self.V, torch.cat(to_unit)),
             self.known_queries(previous),
         )
         states, contexts = loop.run(recurrence, projected.to(self.V.dtype), memory.initial, attending=attending)

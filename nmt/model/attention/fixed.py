@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from torch import Tensor
-from torch.nn import functional
 
 from nmt.model.attention.base import Attention
 from nmt.model.fast import loop
 from nmt.model.memory import Memory
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 
@@ -28,15 +28,17 @@ class FixedContext(Attention):
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
 
-    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+    def keep(
+        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
+    ) -> tuple[Kept, Tensor]:
         """maps c, and for s_0 c itself: the state after the end of sentence, (B, n).
 
         States do not change on padding, so the last column holds it for every sentence.
         """
         last = annotations[:, -1]
-        return Kept(functional.linear(last.unsqueeze(1), maps).squeeze(1)), last
+        return Kept(linear(last.unsqueeze(1), *maps).squeeze(1)), last
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN) -> tuple[None, Tensor]:
         """No alignment, and maps c (N, p)."""
         kept: Kept = memory.kept
         return None, kept.context.repeat_interleave(len(state) // len(memory), dim=0)
@@ -51,6 +53,6 @@ class FixedContext(Attention):
         """The states, and C_o c (1, B, 2l)."""
         kept: Kept = memory.kept
         inputs = recurrence.unit.inputs
-        projected = projected.to(memory.maps.dtype) + kept.context[:, :inputs]
+        projected = projected.to(memory.maps[0].dtype) + kept.context[:, :inputs]
         (states,) = loop.run(recurrence, projected, memory.initial)
         return states, kept.context[:, inputs:].unsqueeze(0)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.model.attention.base import Attention
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 
 
@@ -24,14 +25,14 @@ class ScoredAttention(Attention):
         self.U_a = nn.Parameter(torch.empty(alignment, 2 * n))
         self.W_y = nn.Parameter(torch.empty(alignment, architecture.embedding)) if architecture.score_previous else None
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, annotations: Tensor, linear: Products = PLAIN) -> Tensor:
         """U_a h_j (B, Tx, n') of `annotations` (B, Tx, 2n), independent of i: computed once a sentence."""
-        return functional.linear(annotations, self.U_a)
+        return linear(annotations, self.U_a)
 
-    def query(self, state: Tensor, previous: Tensor) -> Tensor:
+    def query(self, state: Tensor, previous: Tensor, linear: Products = PLAIN) -> Tensor:
         """W_a s_{i-1} + W_y E y_{i-1} (N, n') of s_{i-1} = `state` (N, n) and E y_{i-1} = `previous` (N, m)."""
-        query = functional.linear(state, self.W_a)
-        return query if self.W_y is None else query + functional.linear(previous, self.W_y)
+        query = linear(state, self.W_a)
+        return query if self.W_y is None else query + linear(previous, self.W_y)
 
     def known_queries(self, previous: Callable[[Callable[[Tensor], Tensor]], Tensor]) -> Tensor | None:
         """W_y E y_{i-1} (Ty, B, n'), the part of the queries that depends on no state; `previous` is that of `run`."""

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from torch import Tensor, nn
 
 from nmt.model.fast.loop import Recurrence
+from nmt.model.products import PLAIN, Products
 from nmt.model.units import MODULES
 from nmt.settings.variant import Architecture
 
@@ -34,11 +35,11 @@ class Unit(nn.Module, ABC):
         """The matrices (n, n) that the unit applies to its state."""
 
     @abstractmethod
-    def project(self, embedded: Tensor) -> Tensor:
+    def project(self, embedded: Tensor, linear: Products = PLAIN) -> Tensor:
         """What x = `embedded` (..., m) and the biases add to the pre-activations, (..., inputs)."""
 
     @abstractmethod
-    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
+    def step(self, inputs: Tensor, state: Tensor, linear: Products = PLAIN) -> Tensor:
         """The next state (B, state) from `state` and what the input and the context add, (B, inputs)."""
 
     @abstractmethod

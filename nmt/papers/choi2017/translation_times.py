@@ -54,6 +54,8 @@ def run(arguments: argparse.Namespace) -> None:
         label: load_trained(folder, device) for label, folder in paired(arguments.labels, "--models", arguments.models)
     }
     chosen: Translate = arguments.settings
+    for trained in models.values():
+        trained.model.freeze(chosen.precision)
     settings = BeamSettings(chosen.beam, minimum_length_ratio=chosen.minimum_length_ratio, fallback=chosen.fallback)
     batches = list(dict.fromkeys([1, chosen.batch]))
     networks, turns = {}, {}
