@@ -56,7 +56,7 @@ class Decoder(nn.Module):
         N is k rows for each sentence of `memory`, side by side.
         """
         hidden, carry, alignment = self._step(memory, state, previous, linear)
-        return Prediction(self.readout.log_probabilities(hidden, linear), carry, alignment)
+        return Prediction(self.readout.logits(hidden, linear), carry, alignment)
 
     def advance(self, carry: Carry, words: Tensor, linear: Products = PLAIN) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""

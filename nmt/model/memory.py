@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
+
+from nmt.model.products import CACHED
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,31 @@ class Carry:
 
 @dataclass(frozen=True)
 class Prediction:
-    """log p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) if the model has one."""
+    """Logits of p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) if the model has one."""
 
-    log_probabilities: Tensor
+    logits: Tensor
     carry: Carry
     alignment: Tensor | None
+
+    @property
+    def log_probabilities(self) -> Tensor:
+        """log p(y_i | y_<i, x) (N, K), in float32 or better."""
+        return exact(self.logits).log_softmax(dim=-1)
+
+    def log_normalizers(self) -> Tensor:
+        """What to subtract from the logits of each row, (N,), for log p(y_i | y_<i, x), in float32 or better."""
+        size = len(self.logits)
+        if self.logits.device.type == "cpu":
+            size = max(1, CACHED // self.logits.shape[1])
+        found = []
+        for rows in self.logits.split(size):
+            likeliest = (
+                exact(rows).softmax(dim=-1).amax(dim=-1)
+            )  # PyTorch's exp takes many times as long as its softmax
+            found.append(exact(rows.amax(dim=-1)) - likeliest.log())
+        return torch.cat(found)
+
+
+def exact(x: Tensor) -> Tensor:
+    """x in float32 or better."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -10,10 +10,15 @@ from torch import Tensor
 from torch.nn import functional
 
 ROWS = 64  # how many rows x is expected to have; the layout serves other numbers almost as well
+CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
 
 class Products:
     """[W_1; W_2; ...] x + b of x (..., columns) and weights (rows, columns), which are joined for each product."""
+
+    def rounded(self, x: Tensor) -> Tensor:
+        """x in the type of the products, whose results then have it as well."""
+        return x
 
     def __call__(self, x: Tensor, *weights: Tensor, bias: Tensor | None = None) -> Tensor:
         return functional.linear(x, weights[0] if len(weights) == 1 else torch.cat(weights), bias)
@@ -29,7 +34,7 @@ PLAIN = Products()
 class Prepared(Products):
     """The same for weights that do not change: joined, converted to `dtype` and laid out at their first product.
 
-    Without a `dtype` they keep their own. Sums with the bias, and results, have the type of x.
+    Without a `dtype` they keep their own. Results have the type of x.
     """
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
@@ -41,11 +46,13 @@ class Prepared(Products):
         if key not in self._found:
             joined = torch.cat([weight.detach() for weight in weights])
             self._found[key] = weights, _laid_out(joined if self._dtype is None else joined.to(self._dtype))
-        prepared = self._found[key][1]
-        if prepared.dtype == x.dtype:
-            return _product(x, prepared, bias)
-        product = _product(x.to(prepared.dtype), prepared)
-        return product.to(x.dtype) if bias is None else product + bias
+        if bias is not None:
+            bias = bias.to(self._found[key][1].dtype)
+        return _product(self.rounded(x), self._found[key][1], bias).to(x.dtype)
+
+    def rounded(self, x: Tensor) -> Tensor:
+        """x in the type of the products, whose results then have it as well."""
+        return x if self._dtype is None else x.to(self._dtype)
 
     def lowered(self, device: torch.device) -> AbstractContextManager[Any]:
         """A context in which other products on `device` have the same precision."""

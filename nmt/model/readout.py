@@ -51,14 +51,15 @@ class Readout(nn.Module):
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
         return maxout if self.W_1 is None else linear(maxout, self.W_1)
 
-    def log_probabilities(self, hidden: Tensor, linear: Products = PLAIN) -> Tensor:
+    def logits(self, hidden: Tensor, linear: Products = PLAIN) -> Tensor:
+        """W_o t_i + b_o (N, K) of `hidden` (N, l or rank), in the type of products: p(y_i) is its softmax."""
+        return linear(linear.rounded(hidden), self.W_o, bias=self.b_o)
+
+    def log_probabilities(self, hidden: Tensor) -> Tensor:
         """log p(y_i) (N, K) of `hidden` (N, l or rank), in float32 or better."""
         if torch.is_grad_enabled():
             logits = functional.linear(hidden, self.W_o, self.b_o)
             return logits.to(self.b_o.dtype).log_softmax(dim=-1)
-        if linear is not PLAIN:
-            prepared = linear(hidden, self.W_o, bias=self.b_o)
-            return torch.log_softmax(prepared, dim=-1, out=prepared)
         logits = _padded_logits(hidden, len(self.b_o))
         torch.mm(hidden, self.W_o.to(hidden.dtype).T, out=logits[:, : len(self.b_o)])
         exact = logits.to(self.b_o.dtype)

@@ -130,14 +130,15 @@ class _Beams:
         """Extend every hypothesis of every sentence by one word."""
         sentences, rows = self.scores.shape
         prediction = self.model.predict(self.memory, self.state, self.previous)
-        log_probabilities = prediction.log_probabilities.view(sentences, rows, -1)
+        scores = self.scores - prediction.log_normalizers().view(sentences, rows)
+        logits = prediction.logits.view(sentences, rows, -1)
         if self.settings.forbid_unk:
-            log_probabilities[:, :, UNK] = -torch.inf
-        log_probabilities[:, :, EOS].masked_fill_((self.step < self.minimum).unsqueeze(1), -torch.inf)
+            logits[:, :, UNK] = -torch.inf
+        logits[:, :, EOS].masked_fill_((self.step < self.minimum).unsqueeze(1), -torch.inf)
         if self.settings.alignments and prediction.alignment is not None:
             self.alignments.append(prediction.alignment)
 
-        best, parents, words = _best(self.scores, log_probabilities, self.settings.width)
+        best, parents, words = _best(scores, logits, self.settings.width)
         packed = torch.stack([best.double().view(torch.int64), parents, words]).cpu().numpy()
         first_rows = rows * np.arange(sentences)[:, np.newaxis]
         found = _Continuations(packed[0].view(np.float64), packed[1] + first_rows, packed[2])
@@ -216,17 +217,17 @@ class _Beams:
         return Hypothesis(words[:0:-1] if ended else words[::-1], end.log_probability, ended, alignment)
 
 
-def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+def _best(scores: Tensor, logits: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The `count` best continuations of each sentence, best first: their scores, rows and words, (A, count) each.
 
-    `scores` (A, k) are those of the rows, `log_probabilities` (A, k, K) those of the words that may follow. The best
-    words all lie in the `count` blocks with the highest maxima, so that only the words of these blocks are sorted.
+    The score of a continuation is the sum of the row's, in `scores` (A, k), and the word's, in `logits` (A, k, K). The
+    best words all lie in the `count` blocks with the highest maxima, so that only the words of these blocks are sorted.
     """
-    sentences, rows, symbols = log_probabilities.shape
+    sentences, rows, symbols = logits.shape
     full, rest = divmod(symbols, BLOCK)
-    highest = log_probabilities[..., : full * BLOCK].unflatten(-1, (full, BLOCK)).amax(dim=-1)
+    highest = logits[..., : full * BLOCK].unflatten(-1, (full, BLOCK)).amax(dim=-1)
     if rest:
-        highest = torch.cat([highest, log_probabilities[..., -rest:].amax(dim=-1, keepdim=True)], dim=-1)
+        highest = torch.cat([highest, logits[..., -rest:].amax(dim=-1, keepdim=True)], dim=-1)
     blocks = highest.shape[-1]
     totals = (highest + scores.unsqueeze(-1)).flatten(1)
     chosen = totals.topk(min(count, rows * blocks), dim=1).indices.unsqueeze(-1)
@@ -237,7 +238,7 @@ def _best(scores: Tensor, log_probabilities: Tensor, count: int) -> tuple[Tensor
     beyond = words >= symbols
     words = words.clamp(max=symbols - 1)
     sentence = torch.arange(sentences, device=words.device).unsqueeze(1)
-    totals = log_probabilities[sentence, parents, words] + scores.gather(1, parents)
+    totals = logits[sentence, parents, words] + scores.gather(1, parents)
     best, places = totals.masked_fill_(beyond, -torch.inf).topk(min(count, totals.shape[1]), dim=1)
     return best, parents.gather(1, places), words.gather(1, places)
 

@@ -61,7 +61,7 @@ def translate_greedily(model: Network, sources: Sequence[Sequence[int]]) -> Sent
         state, previous = model.initial_state(memory), None
         while True:
             prediction = model.predict(memory, state, previous)
-            carry, previous = prediction.carry, prediction.log_probabilities.argmax(dim=-1)
+            carry, previous = prediction.carry, prediction.logits.argmax(dim=-1)
             going = []
             for row, (number, word) in enumerate(zip(left, previous.tolist(), strict=True)):
                 if word != EOS:
