@@ -64,7 +64,10 @@ def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     assert [row["words"] for row in rows["update"]] == ["3+3", "5+4"] * 5
     for row in rows["update"]:
         assert row["words_per_second"] == pytest.approx(4 * int(row["words"][-1]) / row["ms"] * 1e3)
-    assert [row["batch"] for row in rows["beam"]] == [1, 2, 1, 2]
+    searched = [(row["implementation"], row["precision"], row["batch"]) for row in rows["beam"]]
+    assert searched == [
+        (*one, n) for one in (("ours", "float32"), ("ours", "bf16"), ("eager", "float32")) for n in (1, 2)
+    ]
     assert all(row["sentences_per_second"] > 0 for row in rows["beam"])
     for words in ("3+3", "5+4"):
         whole, *parts = [row for row in rows["profile"] if row["words"] == words]

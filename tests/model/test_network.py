@@ -15,6 +15,7 @@ from nmt.model.attention import fine_grained
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.memory import Memory
 from nmt.model.network import Network
+from nmt.model.products import Products
 from nmt.settings.variant import Architecture
 from nmt.training.batches import Batch, pad
 from tests.model import oracle
@@ -273,9 +274,9 @@ def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeyp
     seen: list[torch.Tensor] = []
     attend, run = attention.attend, attention.run
 
-    def watched_attend(memory: Memory, state: torch.Tensor, previous: torch.Tensor) -> Any:
+    def watched_attend(memory: Memory, state: Tensor, previous: Tensor, linear: Products) -> Any:
         seen.append(previous)
-        return attend(memory, state, previous)
+        return attend(memory, state, previous, linear)
 
     def watched_run(memory: Memory, recurrence: Any, projected: torch.Tensor, previous: Any) -> Any:
         seen.extend(previous(lambda embedded: embedded))
@@ -295,7 +296,7 @@ def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeyp
 
 def test_the_gradients_of_the_annotations_are_summed_in_a_fixed_order() -> None:
     """Autograd sums them from the last product made to the first; another order would round to other weights."""
-    attention, maps = tiny_model().decoder.attention, torch.ones(2, 12, dtype=torch.float64)
+    attention, maps = tiny_model().decoder.attention, [torch.ones(2, 12, dtype=torch.float64)]
     annotations = torch.ones(3, 4, 12, dtype=torch.float64, requires_grad=True)
     kept, first = attention.keep(annotations, torch.ones(3, 4, dtype=torch.bool), maps)
     made = [tensor.grad_fn._sequence_nr() for tensor in (first, kept.values, kept.keys)]

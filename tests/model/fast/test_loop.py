@@ -6,7 +6,7 @@ sees the previous word, so that c_i is formed within the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pytest
@@ -19,6 +19,7 @@ from nmt.model.attention.base import Attention
 from nmt.model.fast import loop
 from nmt.model.memory import Memory
 from nmt.model.network import Network
+from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, ragged_batch
 
@@ -172,13 +173,16 @@ class FineAttention(Attention):
         self.W_a = nn.Parameter(torch.randn(2 * architecture.hidden, architecture.hidden))
         self.Y_a = nn.Parameter(torch.randn(2 * architecture.hidden, architecture.embedding))
 
-    def keep(self, annotations: Tensor, mask: Tensor, maps: Tensor) -> tuple[Kept, Tensor]:
+    def keep(
+        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
+    ) -> tuple[Kept, Tensor]:
         return Kept(annotations, mask), annotations[:, 0, annotations.shape[-1] // 2 :]
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN) -> tuple[None, Tensor]:
         rows = len(state) // len(memory)
         annotations, mask = (part.repeat_interleave(rows, dim=0) for part in memory.kept)
-        return None, fine(state @ self.W_a.T + previous @ self.Y_a.T, annotations, mask) @ memory.maps.T
+        context = fine(state @ self.W_a.T + previous @ self.Y_a.T, annotations, mask)
+        return None, linear(context, *memory.maps)
 
     def run(
         self,
@@ -187,7 +191,8 @@ class FineAttention(Attention):
         projected: Tensor,
         previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
     ) -> tuple[Tensor, Tensor]:
-        C, C_o = memory.maps.split([recurrence.unit.inputs, len(memory.maps) - recurrence.unit.inputs])
+        *to_unit, C_o = memory.maps
+        C = torch.cat(to_unit)
         Y = previous(lambda embedded: functional.linear(embedded, self.Y_a))
         attending = loop.Attending(FastFine(len(self.W_a)), (self.W_a, *memory.kept, Y, C))
         states, contexts = loop.run(recurrence, projected, memory.initial, attending=attending)
