@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 
 import pytest
 
@@ -68,6 +70,24 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
     assert run.returncode == 0, run.stdout[-4000:]
     assert "bleibt" in (tree.folder / "data/mine/selected/train.de").read_text()
     assert not list(tree.folder.glob("data/*.lock.tsv"))
+
+
+def test_files_lie_anywhere(tree: Tree) -> None:
+    """Under a path from the root, in a folder beside the project, and in it."""
+    elsewhere = tree.folder.parent / "my texts"
+    elsewhere.mkdir()
+    for name in ("train.de", "train.fi", "dev.de", "dev.fi"):
+        shutil.copy(tree.folder / name, elsewhere)
+    files = {"train": str(elsewhere), "development": "../my texts", "test": "."}
+    names = {"train": "train", "development": "dev", "test": "test"}
+    listed = {use: [f"{folder}/{names[use]}.{side}" for side in ("de", "fi")] for use, folder in files.items()}
+    overlay = {"extends": "config/mine.yaml", "experiment": "elsewhere", "files": listed}
+    (tree.folder / "elsewhere.yaml").write_text(json.dumps(overlay))
+    texts = [f"data/elsewhere/tokenized/{name}.de" for name in ("train", "development", "test")]
+    run = tree.snakemake(*texts, "--cores", "2", "--configfile", "elsewhere.yaml", "small.yaml", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    for text in texts:
+        assert (tree.folder / text).read_text() == (tree.folder / text.replace("elsewhere", "mine")).read_text()
 
 
 def test_the_files_of_a_registry_are_read_in_place(tree: Tree) -> None:

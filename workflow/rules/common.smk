@@ -138,7 +138,8 @@ def model_code(step, *variants):
 
 def archives_of(wildcards):
     """The files that hold a corpus, source first."""
-    return [OWN.get(one.address, f"<data>/archives/{one.path}") for one in REGISTRY[wildcards.corpus].archives]
+    archives = REGISTRY[wildcards.corpus].archives
+    return [OWN[one.address] if one.address in OWN else f"<data>/archives/{one.path}" for one in archives]
 
 
 def own_bytes(wildcards):
