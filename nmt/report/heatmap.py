@@ -33,7 +33,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def draw(panels: Sequence[Panel], columns: int = 2, otherwise: str = "") -> Figure:
-    """The panels, `columns` in a row; the text `otherwise` where there is none."""
+    """The panels, at most `columns` in a row; the text `otherwise` where there is none."""
+    columns = min(columns, max(1, len(panels)))
     rows = max(1, -(-len(panels) // columns))
     figure = Figure(figsize=(5.5 * columns, 5.6 * rows), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15))
     if not panels:
