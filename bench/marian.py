@@ -5,7 +5,7 @@ with one hidden layer, no dropout, no normalization. Three things differ. A step
 attention between them: with one, the context would not reach the state. A layer of tanh units as wide as an embedding
 stands for the maxout layer. Adam stands for Adadelta, which Marian lacks.
 
-Marian shares an update's pairs out to its threads. In translating, each thread has a batch of its own. Marian reads
+Marian's threads share the pairs of an update (synchronous SGD), but each translates batches of its own. Marian reads
 sentences from its standard input as they come, so that a turn has nothing to load.
 """
 
@@ -36,8 +36,8 @@ MODEL = (
     *("--dec-cell", "gru", "--dec-depth", "1", "--dec-cell-base-depth", "2"),
 )
 TRAINING = (
-    *("--cost-type", "ce-sum", "--optimizer", "adam", "--clip-norm", "1", "--disp-freq", "1u"),
-    *("--tsv", "--train-sets", "stdin", "--after", "1e", "--shuffle", "none", "--mini-batch-round-up=false"),
+    *("--cost-type", "ce-sum", "--optimizer", "adam", "--clip-norm", "1", "--sync-sgd", "--mini-batch-round-up=false"),
+    *("--tsv", "--train-sets", "stdin", "--after", "1e", "--shuffle", "none", "--disp-freq", "1u"),
 )
 IN_ORDER = ("--maxi-batch", "1", "--maxi-batch-sort", "none")
 OUTPUT_BIAS = "decoder_ff_logit_l2_b"  # (1, SYMBOLS)

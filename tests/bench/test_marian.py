@@ -83,6 +83,7 @@ def test_the_model_is_the_papers(record: Path) -> None:
     expected |= {"--cost-type": "ce-sum", "--clip-norm": "1", "--optimizer": "adam", "--cpu-threads": "2"}
     options = noted["options"]
     assert {name: options[name] for name in expected} == {name: [value] for name, value in expected.items()}
+    assert "--sync-sgd" in options
     for text in noted["vocabularies"]:
         symbols = dict(line.split(": ") for line in text.splitlines())
         assert sorted(map(int, symbols.values())) == list(range(30_001))
