@@ -66,7 +66,7 @@ bench-data: .venv/made
 	@python -m bench.memory
 	@python -m bench.data
 
-# JoeyNMT and OpenNMT-py, in an environment of their own, compared with ours: results/bench/peers.csv.
+# JoeyNMT, OpenNMT-py and Marian, in an environment of their own, compared with ours: results/bench/peers.csv.
 bench-peers: .venv/made .venv-peers/made
 	@python -m bench.peers
 

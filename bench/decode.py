@@ -5,6 +5,7 @@ Sources and translations have 20 words, EOS counted; the models have random weig
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pandas as pd
@@ -24,7 +25,8 @@ SYMBOLS = 30_001
 LENGTH = 20
 BEAM = 12
 BATCHES = (1, 16, 64)
-CONTENDERS = (("eager", "float32"), (f"eager{HEAP_KEPT}", "float32"), ("ours", "float32"), ("ours", "bf16"))
+PLAIN = "eager"
+CONTENDERS = ((PLAIN, "float32"), (f"{PLAIN}{HEAP_KEPT}", "float32"), ("ours", "float32"), ("ours", "bf16"))
 
 
 def prepare(
@@ -37,7 +39,7 @@ def prepare(
 ) -> Callable[[], Figures]:
     """A function that measures this implementation once: sentences a second."""
     device = torch.device(device_name)
-    if implementation != "eager":
+    if implementation != PLAIN:
         keep_memory()
     generator = torch.Generator().manual_seed(1)
     sources = torch.randint(2, symbols, (batch, LENGTH - 1), generator=generator)
@@ -69,7 +71,7 @@ def prepare(
 
 
 def main() -> None:
-    parser = make_parser("decode", __doc__, rounds=7)
+    parser = make_parser("decode", __doc__, rounds=7, contenders=(one for one, _ in CONTENDERS))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
@@ -78,9 +80,10 @@ def main() -> None:
         jobs = [
             {"implementation": one, "precision": precision, "device_name": device.type, "batch": batch}
             for one, precision in CONTENDERS
-            if device.type == "cpu" or not one.endswith(HEAP_KEPT)
+            if one in arguments.only and (device.type == "cpu" or not one.endswith(HEAP_KEPT))
         ]
         results = [figures["sentences_per_second"] for figures in medians("bench.decode", jobs, arguments.rounds, 2)]
+        plain = results[0] if PLAIN in arguments.only else math.nan
         rows += [
             {
                 "device": name(device),
@@ -89,7 +92,7 @@ def main() -> None:
                 "beam": BEAM,
                 "batch": batch,
                 "sentences_per_second": rate,
-                "ratio_to_eager": rate / results[0],
+                "ratio_to_eager": rate / plain,
             }
             for job, rate in zip(jobs, results, strict=True)
         ]

@@ -1,13 +1,14 @@
-"""Measure an update and beam search in JoeyNMT, OpenNMT-py and this project, on the CPU in float32.
+"""Measure an update and beam search in JoeyNMT, OpenNMT-py, Marian and this project, on the CPU in float32.
 
 All have the paper's layer sizes and sentences of 20 words, EOS counted. An update takes 80 pairs; beam search
-translates 16 sentences at a time with a beam of 12.
+translates 16 sentences at a time, and one at a time, with a beam of 12.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,55 +19,58 @@ from bench.table import make_parser, write
 from bench.turns import command, medians_of
 
 OURS = "ours"
-PEERS = ("JoeyNMT", "OpenNMT-py")
+MARIAN = "Marian"
+PEERS = {"JoeyNMT": "joeynmt", "OpenNMT-py": "OpenNMT-py", MARIAN: "pymarian"}  # and their packages
 PINS = Path("bench/peers.txt")
 LENGTHS = (20, 20)
-BATCH = {"train": 80, "decode": 16}
+BATCHES = (("train", 80), ("decode", 16), ("decode", 1))
 BEAM = 12
 WARM_UP = {"train": 4, "decode": 2}
 
 
-def versions() -> list[str]:
+def versions() -> dict[str, str]:
     """The version of this project, from pyproject.toml, and those of the peers, from their pins."""
     ours = tomllib.loads(Path("pyproject.toml").read_text())["project"]["version"]
-    pins = dict(line.lower().split("==") for line in PINS.read_text().split("\n") if "==" in line)
-    return [ours, *(pins[peer.lower()] for peer in PEERS)]
+    pins = dict(line.split("==") for line in PINS.read_text().split("\n") if "==" in line)
+    return {OURS: ours, **{peer: pins[package] for peer, package in PEERS.items()}}
 
 
-def commands(task: str, python: str) -> list[list[str]]:
-    """The commands that run our contender, that of `bench.train` or `bench.decode`, and the peers with `python`."""
-    job: dict[str, object] = {"implementation": OURS, "device_name": "cpu"}
+def contender(implementation: str, task: str, batch: int, python: str) -> list[str]:
+    """The command that runs ours, that of `bench.train` or `bench.decode`, or a peer with `python`."""
+    ours: dict[str, object] = {"implementation": OURS, "device_name": "cpu"}
+    theirs: dict[str, object] = {"task": task, "batch": batch, "beam": BEAM}
+    if implementation == MARIAN:
+        return command("bench.marian", theirs, python)
+    if implementation != OURS:
+        return command("bench.contender", {"implementation": implementation, **theirs}, python)
     if task == "train":
-        ours = command("bench.train", {**job, "precision": "float32", "lengths": LENGTHS, "data": None})
-    else:
-        ours = command("bench.decode", {**job, "batch": BATCH[task]})
-    peers = [
-        command("bench.contender", {"implementation": peer, "task": task, "batch": BATCH[task], "beam": BEAM}, python)
-        for peer in PEERS
-    ]
-    return [ours, *peers]
+        return command("bench.train", {**ours, "precision": "float32", "lengths": LENGTHS, "data": None})
+    return command("bench.decode", {**ours, "batch": batch})
 
 
-def measure(task: str, python: str, rounds: int) -> pd.DataFrame:
+def measure(task: str, batch: int, only: Sequence[str], python: str, rounds: int) -> pd.DataFrame:
     """A row for each implementation; ratio_to_ours compares speeds."""
-    results = medians_of(commands(task, python), rounds, WARM_UP[task])
+    commands = [contender(implementation, task, batch, python) for implementation in only]
+    results = medians_of(commands, rounds, WARM_UP[task])
     speeds = [figures.get("sentences_per_second") or 1 / figures["seconds"] for figures in results]
+    ours = dict(zip(only, speeds, strict=True)).get(OURS, math.nan)
     return pd.DataFrame(
         {
             "device": name(torch.device("cpu")),
             "implementation": implementation,
-            "version": version,
+            "version": versions()[implementation],
             "task": task,
+            "batch": batch,
             "seconds": figures.get("seconds", math.nan),
             "sentences_per_second": figures.get("sentences_per_second", math.nan),
-            "ratio_to_ours": speed / speeds[0],
+            "ratio_to_ours": speed / ours,
         }
-        for implementation, version, figures, speed in zip((OURS, *PEERS), versions(), results, speeds, strict=True)
+        for implementation, figures, speed in zip(only, results, speeds, strict=True)
     )
 
 
 def main() -> None:
-    parser = make_parser("peers", __doc__, rounds=7)
+    parser = make_parser("peers", __doc__, rounds=7, contenders=(OURS, *PEERS))
     parser.add_argument(
         "--python",
         default=".venv-peers/bin/python",
@@ -75,8 +79,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not Path(arguments.python).exists():
         raise SystemExit(f"bench.peers: {arguments.python}: no such interpreter; make bench-peers makes one")
-    table = pd.concat([measure(task, arguments.python, arguments.rounds) for task in BATCH])
-    write(table, arguments.output)
+    tables = [measure(task, batch, arguments.only, arguments.python, arguments.rounds) for task, batch in BATCHES]
+    write(pd.concat(tables), arguments.output)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 
-def make_parser(name: str, description: str | None, rounds: int) -> argparse.ArgumentParser:
-    """The parser of `python -m bench.NAME`: the number of rounds, by default `rounds`, and the output file."""
+def make_parser(
+    name: str, description: str | None, rounds: int, contenders: Iterable[str] = ()
+) -> argparse.ArgumentParser:
+    """The parser of `python -m bench.NAME`: the number of rounds, by default `rounds`, and the output file.
+
+    With `contenders`, the names of implementations, `only` is the list of those that the user wants: by default all.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=description)
     parser.add_argument(
         "--rounds", type=int, default=rounds, help="measurements of each contender (default: %(default)s)"
     )
     output = Path(f"results/bench/{name}.csv")
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
+    names = list(dict.fromkeys(contenders))
+
+    def known(contender: str) -> str:
+        if contender not in names:
+            raise SystemExit(f"bench.{name}: {contender}: no such implementation; there are: {shlex.join(names)}")
+        return contender
+
+    if names:
+        only = f"implementations to measure (default: {shlex.join(names)})"
+        parser.add_argument("--only", nargs="+", type=known, default=names, metavar="NAME", help=only)
     return parser
 
 

@@ -6,6 +6,7 @@ of the time that the matrix products alone would take at the machine's rate, and
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from itertools import cycle, pairwise
@@ -157,7 +158,7 @@ def measure(
     batches = batches_for(lengths, data)
     masks = [(batch.source_mask, batch.target_mask) for batch in batches]
     source, target = (sum(int(pair[side].sum()) for pair in masks) / len(masks) for side in range(2))
-    plain = results[0]["seconds"]
+    plain = results[0]["seconds"] if contenders[0][1] == "eager" else math.nan
     rows = []
     for (model, one, precision), figures in zip(contenders, results, strict=True):
         products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH, MODELS[model])
@@ -180,13 +181,16 @@ def measure(
 
 
 def main() -> None:
-    parser = make_parser("train", __doc__, rounds=5)
+    parser = make_parser("train", __doc__, rounds=5, contenders=(one for group in GROUPS for _, one, _ in group))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--data", metavar="FOLDER", help="also measure batches of this binarized text")
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
     lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]
-    tables = [measure(device, group, pair, arguments.data, arguments.rounds) for pair in lengths for group in GROUPS]
+    groups = [[one for one in group if one[1] in arguments.only] for group in GROUPS]
+    tables = [
+        measure(device, group, pair, arguments.data, arguments.rounds) for pair in lengths for group in groups if group
+    ]
     table = pd.concat(tables)
     types = {"float32": torch.float32, "bf16": torch.bfloat16}
     rates = {precision: product_rate(device, dtype) for precision, dtype in types.items()}

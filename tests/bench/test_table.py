@@ -1,0 +1,54 @@
+"""The options that the benchmarks share: which implementations take part."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bench import decode, train
+from bench.table import make_parser
+
+FIGURES = {"seconds": 2.0, "forward": 0.5, "backward": 1.0, "optimizer": 0.5, "peak_mb": 9.0}
+FIGURES["sentences_per_second"] = 4.0
+
+
+def test_all_take_part_unless_some_are_chosen() -> None:
+    parser = make_parser("train", None, 3, ["eager", "ours", "ours"])
+    assert parser.parse_args([]).only == ["eager", "ours"]
+    assert parser.parse_args(["--only", "ours"]).only == ["ours"]
+
+
+def test_an_unknown_name_is_one_line() -> None:
+    parser = make_parser("train", None, 3, ["eager", "eager, heap kept", "ours"])
+    with pytest.raises(SystemExit) as caught:
+        parser.parse_args(["--only", "ours", "theirs"])
+    assert caught.value.code == "bench.train: theirs: no such implementation; there are: eager 'eager, heap kept' ours"
+
+
+def table_of(module: Any, only: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pd.DataFrame:
+    """The table that a benchmark of some implementations writes if each measurement gives FIGURES."""
+
+    def medians(name: str, jobs: Sequence[dict[str, object]], rounds: int, warm_up: int) -> list[dict[str, float]]:
+        return [FIGURES] * len(jobs)
+
+    output = tmp_path / "table.csv"
+    monkeypatch.setattr(module, "medians", medians)
+    monkeypatch.setattr(sys, "argv", ["bench", "--device", "cpu", "--output", str(output), "--only", *only])
+    module.main()
+    return pd.read_csv(output)
+
+
+@pytest.mark.parametrize("module", [train, decode])
+def test_only_the_chosen_take_part(module: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(train, "product_rate", lambda device, dtype: 1.0)
+    table = table_of(module, ["ours", "eager"], monkeypatch, tmp_path)
+    assert set(table["implementation"]) == {"ours", "eager"}
+    assert table["ratio_to_eager"].max() == 1
+    table = table_of(module, ["ours"], monkeypatch, tmp_path)
+    assert set(table["implementation"]) == {"ours"}
+    assert table["ratio_to_eager"].isna().all()
