@@ -23,16 +23,22 @@ def points_file(folder: Path, text: str) -> Path:
 def test_a_panel_shows_words_as_they_are_read(tmp_path: Path) -> None:
     path = points_file(tmp_path, "a,0,0,l&apos;,the,0.75\na,0,1,l&apos;,$x$,0.25\na,1,0,NA,the,0\na,1,1,NA,$x$,1\n")
     with style():
-        (axes, empty) = draw(read_panels(str(path))).axes
+        (axes,) = draw(read_panels(str(path))).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["the", "$x$"]
     assert not any(label.get_parse_math() for label in axes.get_xticklabels())
     assert [label.get_text() for label in axes.get_yticklabels()] == ["l'", "NA"]
     assert axes.get_xlabel() == "(a)"
-    assert not empty.axison
     (image,) = axes.images
     assert np.asarray(image.get_array()).tolist() == [[0.75, 0.25], [0, 1]]
     assert image.get_clim() == (0, 1)
     assert image.to_rgba(np.array([0.0, 1.0]))[:, 0].tolist() == [0, 1]
+
+
+def test_panels_fill_rows_of_at_most_two(tmp_path: Path) -> None:
+    path = points_file(tmp_path, "".join(f"{letter},0,0,x,y,0.5\n" for letter in "abc"))
+    with style():
+        shown = [axes.get_xlabel() if axes.axison else None for axes in draw(read_panels(str(path))).axes]
+    assert shown == ["(a)", "(b)", "(c)", None]
 
 
 def test_same_bytes_and_no_panel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
