@@ -51,7 +51,10 @@ class Network(nn.Module):
         return iter(sorted(named, key=lambda pair: place.get(id(pair[1]), len(first))))
 
     def freeze(self, precision: str = "float32") -> None:
-        """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products."""
+        """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products.
+
+        Those of the decoder are then held twice.
+        """
         self.products = Prepared(torch.bfloat16 if precision == "bf16" else None)
 
     def encode(self, source: Tensor, mask: Tensor) -> Memory:

@@ -60,7 +60,7 @@ class Prepared(Products):
 
 
 def _laid_out(weights: Tensor) -> Tensor:
-    """`weights` (rows, columns) as oneDNN wants them; they stay as they are where it is not used."""
+    """`weights` (rows, columns) as oneDNN wants them, by what `torch.compile` uses; elsewhere they stay as they are."""
     if weights.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return weights
     if weights.dtype != torch.float32 and not (
@@ -71,7 +71,7 @@ def _laid_out(weights: Tensor) -> Tensor:
     return laid_out
 
 
-def _product(x: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
+def _product(x: Tensor, weights: Tensor, bias: Tensor | None) -> Tensor:
     if not weights.is_mkldnn:
         return functional.linear(x, weights, bias)
     product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weights, bias, "none", [], "")
