@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.model.products import CACHED
+from nmt.model.products import cached_rows
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,8 @@ class Prediction:
 
     def log_normalizers(self) -> Tensor:
         """What to subtract from the logits of each row, (N,), for log p(y_i | y_<i, x), in float32 or better."""
-        size = len(self.logits)
-        if self.logits.device.type == "cpu":
-            size = max(1, CACHED // self.logits.shape[1])
         found = []
-        for rows in self.logits.split(size):
+        for rows in self.logits.split(cached_rows(self.logits, self.logits.shape[1])):
             # The softmax takes a small part of the time that PyTorch's exp would take.
             likeliest = exact(rows).softmax(dim=-1).amax(dim=-1)
             found.append(exact(rows.amax(dim=-1)) - likeliest.log())

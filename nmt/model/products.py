@@ -13,6 +13,11 @@ ROWS = 64  # how many rows x is expected to have; the layout serves other number
 CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
 
+def cached_rows(x: Tensor, numbers: int) -> int:
+    """How many rows of `x` to take at a time if each takes so many numbers: on a CPU what fits in its cache."""
+    return max(1, CACHED // numbers) if x.device.type == "cpu" else len(x)
+
+
 class Products:
     """[W_1; W_2; ...] x + b of x (..., columns) and weights (rows, columns), which are joined for each product."""
 

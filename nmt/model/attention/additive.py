@@ -13,7 +13,7 @@ from nmt.model.fast import loop
 from nmt.model.fast.additive import FastAdditive
 from nmt.model.fast.steps import tanh_
 from nmt.model.memory import Memory
-from nmt.model.products import CACHED, PLAIN, Products
+from nmt.model.products import PLAIN, Products, cached_rows
 from nmt.settings.variant import Architecture
 
 
@@ -54,9 +54,7 @@ class AdditiveAttention(ScoredAttention):
         """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
         kept: Kept = memory.kept
         query = self.query(state, previous, linear).view(len(memory), -1, 1, len(self.v_a))
-        size = len(query)
-        if query.device.type == "cpu":
-            size = max(1, CACHED // (query[0].numel() * kept.mask.shape[1]))
+        size = cached_rows(query, query[0].numel() * kept.mask.shape[1])
         parts = zip(query.split(size), kept.keys.unsqueeze(1).split(size), strict=True)
         energy = torch.cat([tanh_(asked + keys) @ self.v_a for asked, keys in parts])  # (B, k, Tx)
         alignment = energy.masked_fill(~kept.mask.unsqueeze(1), -torch.inf).softmax(dim=-1)
