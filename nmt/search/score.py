@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.search.text import add_pair_arguments, read_symbol_pairs, write_text
-from nmt.system.options import Output, add_device_arguments, add_precision_argument
+from nmt.search.text import add_pair_arguments, add_precision_argument, read_symbol_pairs, write_text
+from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 SORTED_TOGETHER = 1000  # pairs, sorted by length so that a batch has little padding

@@ -9,6 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
+from nmt.settings.sections import Translate
+from nmt.settings.variant import PRECISIONS
 from nmt.system.files import UserError, decode_lines, read_lines, warn, write_lines
 
 if TYPE_CHECKING:
@@ -40,6 +42,17 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="DIR",
         help="folder of the trained model, such as data/EXPERIMENT/models/VARIANT",
+    )
+
+
+def add_precision_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --precision of a command that uses a trained model."""
+    parser.add_argument(
+        "--precision",
+        default=Translate.precision,
+        choices=PRECISIONS,
+        help="precision of matrix products; sums stay float32. bf16 is faster where the processor or GPU multiplies "
+        "bfloat16 numbers (default: %(default)s)",
     )
 
 

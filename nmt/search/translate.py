@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
-from nmt.search.text import add_model_argument, read_text, to_words, write_text
+from nmt.search.text import add_model_argument, add_precision_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
 from nmt.system.files import UserError, decode_lines, read_lines, write_together
-from nmt.system.options import Output, add_device_arguments, add_precision_argument
+from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from nmt.settings.checks import (
     pairs,
     text,
 )
+from nmt.settings.variant import PRECISIONS
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Translate(Section):
     batch: Annotated[int, integer(1)] = 32
     minimum_length_ratio: Annotated[float, fraction()] = 0.5
     fallback: Annotated[bool, flag()] = True
-    precision: Annotated[str, choice("float32", "bf16")] = "float32"
+    precision: Annotated[str, choice(*PRECISIONS)] = "float32"
 
 
 @dataclass(frozen=True)

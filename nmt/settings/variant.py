@@ -25,6 +25,8 @@ from nmt.settings.checks import (
 )
 from nmt.system.files import UserError
 
+PRECISIONS = ("float32", "bf16")  # of matrix products; sums are in float32
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -78,7 +80,7 @@ class Optimization:
     patience: Annotated[int, integer(0)] = 0
     stop_on: Annotated[str, choice("nll", "bleu"), Neutral("nll")] = "nll"
     evaluate_every: Annotated[int, integer(1)] = 5_000
-    precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"
+    precision: Annotated[str, choice(*PRECISIONS), Neutral("float32")] = "float32"
     implementation: Annotated[str, choice("fast", "readable"), Neutral("fast")] = "fast"
 
 

@@ -63,17 +63,6 @@ def check_numbers(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{name.replace('_', '-')} {number}: {what}")
 
 
-def add_precision_argument(parser: argparse.ArgumentParser) -> None:
-    """The option --precision of a step that uses a model as it is."""
-    parser.add_argument(
-        "--precision",
-        default="float32",
-        choices=("float32", "bf16"),
-        help="of matrix products; sums stay float32. bf16 is faster where the processor or GPU multiplies bfloat16 "
-        "numbers (default: %(default)s)",
-    )
-
-
 def add_device_arguments(parser: argparse.ArgumentParser) -> None:
     """The options --device and --threads of a step that runs a model; `nmt.system.device.prepare` applies them."""
     parser.add_argument(
