@@ -27,4 +27,6 @@ def load(
     from nmt.system.device import choose_device
     from nmt.trained import load_trained
 
-    return Translator(load_trained(os.fspath(folder), choose_device(device)), tokenized, precision=precision)
+    trained = load_trained(os.fspath(folder), choose_device(device))
+    trained.model.freeze(precision)
+    return Translator(trained, tokenized)

@@ -185,11 +185,12 @@ def run(arguments: argparse.Namespace) -> None:
     )
     check_search(settings, arguments.batch, "--")
     trained = load_trained(arguments.model, prepare(arguments))
+    trained.model.freeze(arguments.precision)
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")
         dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
-    translator = Translator(trained, arguments.tokenized, dictionary, arguments.precision)
+    translator = Translator(trained, arguments.tokenized, dictionary)
     if interactive:
         answer(translator, settings)
         return

@@ -47,18 +47,12 @@ class Translator:
 
     Lines are plain text in the languages of the model or, if `tokenized`, words with spaces between them. With a
     `dictionary`, each unknown word of a translation is replaced by the entry of the source word that the model attended
-    to most, or by that word itself. `precision`, float32 or bf16, is that of matrix products.
-
-    The weights of the model must not change afterwards: they are prepared for the search.
+    to most, or by that word itself.
     """
 
     trained: TrainedModel
     tokenized: bool = False
     dictionary: Mapping[str, str] | None = None
-    precision: str = Translate.precision
-
-    def __post_init__(self) -> None:
-        self.trained.model.freeze(self.precision)
 
     def translate(
         self,
