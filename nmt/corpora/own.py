@@ -74,8 +74,8 @@ def check_files(paths: Iterable[str]) -> None:
             beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
             near = get_close_matches(path.name, beside, 1)
             raise UserError(
-                f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name, or for a file "
-                "of a registry `mirror`"
+                f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name, or "
+                "`mirror` if a registry names it"
             )
 
 

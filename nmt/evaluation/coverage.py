@@ -95,8 +95,8 @@ def measure(
         if one.unk_tokens > MANY_UNKNOWN * one.tokens:
             warn(
                 f"{text}: {100 * one.unk_tokens / one.tokens:.0f} % of the words in {language} are unknown to the "
-                "models; give them more words (shortlist.size) or subwords (bpe); a language without spaces between "
-                "words needs them"
+                "models; give them more words (shortlist.size) or subwords (bpe), and put spaces between the words of "
+                "a language that has none"
             )
     return [one.row(text, language, size) for text, one in counts]
 
