@@ -121,9 +121,9 @@ def test_rewording_reruns_nothing(done: Tree) -> None:
 
 
 def test_a_new_setting_at_its_neutral_value_reruns_nothing(done: Tree) -> None:
-    field = '    precision: Annotated[str, choice("float32", "bf16"), Neutral("float32")] = "float32"\n'
-    new = field + field.replace("precision:", "averaging:").replace("float32", "none").replace("bf16", "ema")
-    with done.edited("nmt/settings/variant.py", field, new):
+    field = '    precision: Annotated[str, choice(*PRECISIONS), Neutral("float32")] = "float32"\n'
+    new = '    averaging: Annotated[str, choice("none", "ema"), Neutral("none")] = "none"\n'
+    with done.edited("nmt/settings/variant.py", field, field + new):
         assert done.plan() == []
         check(
             done.plan("variants: {RNNencdec-30: {averaging: ema}}"),
