@@ -7,6 +7,7 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compile the package again
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
@@ -72,7 +73,7 @@ bench-peers: .venv/made .venv-peers/made
 
 # In more processes than two cores need, because some tests mostly wait.
 test: .venv/made
-	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
+	python -m pytest --numprocesses 6 --dist loadscope --no-loadscope-reorder
 
 lint: .venv/made
 	ruff check .
