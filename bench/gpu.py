@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -36,7 +37,6 @@ from bench.eager import Eager
 from bench.machine import PAPER, durations, layer_sizes, name, product_rate, products_of_update
 from bench.train import BATCH, LENGTHS, SYMBOLS, made_up
 from nmt.corpora.shortlist import EOS
-from nmt.model.fast.kernels import triton
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import choose_device
@@ -124,7 +124,7 @@ def versions(bench: Bench) -> Iterator[Job]:
         if bench.gpu:
             properties = torch.cuda.get_device_properties(bench.device)
             row |= {
-                "Triton": getattr(triton, "__version__", None),
+                "Triton": triton_version(),
                 "CUDA": torch.version.cuda,
                 "driver": driver(),
                 "GiB": properties.total_memory / 2**30,
@@ -134,6 +134,13 @@ def versions(bench: Bench) -> Iterator[Job]:
         return [row]
 
     yield Job({}, measure)
+
+
+def triton_version() -> str | None:
+    try:
+        return version("triton")
+    except PackageNotFoundError:
+        return None
 
 
 def driver() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -10,8 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from nmt.model.fast import kernels
-from nmt.model.fast.kernels import softmax as softmax_kernels
+from nmt.model.fast import choice
 from nmt.model.fast.precision import product_type
 from nmt.model.fast.steps import softmax as softmax_steps
 from nmt.model.products import PLAIN, Products
@@ -79,6 +79,14 @@ class Readout(nn.Module):
         return _SummedNLL.apply(hidden, self.W_o, self.b_o, words, counted)
 
 
+def _functions(tensor: Tensor) -> ModuleType:
+    if not choice.kernels_wanted(tensor):
+        return softmax_steps
+    from nmt.model.fast.kernels import softmax as softmax_kernels
+
+    return softmax_kernels
+
+
 class _SummedNLL(torch.autograd.Function):
     """The forward pass computes the gradients too, while it has the probabilities."""
 
@@ -98,7 +106,7 @@ class _SummedNLL(torch.autograd.Function):
         chunks = math.ceil(len(hidden) * hidden.element_size() / (chunk * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
         block = BLOCK if on_cpu else size
-        softmax = softmax_kernels if kernels.wanted(W_o) else softmax_steps
+        softmax = _functions(W_o)
         logits, bias = _padded_logits(hidden[:size], symbols), _padded_bias(b_o)
         for start in range(0, len(hidden), size):
             rows, targets = hidden[start : start + size], words[start : start + size]

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.fast import kernels
+from nmt.model.fast import choice
 from nmt.settings.variant import Optimization
-from nmt.training import fused
 
 CHUNK = 1 << 18  # numbers of a parameter that are updated together, few enough for a CPU's cache
 
@@ -116,7 +115,9 @@ class Adadelta(torch.optim.Optimizer):
         """Update a parameter, or rows of it; `factor` is 0 if the gradient is not finite."""
         group = self.param_groups[0]
         tensors = (weight, gradient, square, delta)
-        if kernels.wanted(weight) and all(tensor.is_contiguous() for tensor in tensors):
+        if choice.kernels_wanted(weight) and all(tensor.is_contiguous() for tensor in tensors):
+            from nmt.training import fused
+
             fused.adadelta(*tensors, factor, fresh, group["learning_rate"], group["epsilon"])
             return
         if weight.device.type != "cpu":

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from nmt.corpora.shortlist import EOS
 from nmt.model.embedding import Embedding
-from nmt.model.fast import kernels
+from nmt.model.fast import choice
 from nmt.model.network import Network
 from nmt.settings.variant import Optimization
 from nmt.system.files import warn
@@ -125,7 +125,7 @@ class GraphedUpdate(Update):
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:
     """The update for this device: with CUDA graphs on a GPU, but for several processes, which graphs cannot capture."""
-    graphs = device.type == "cuda" and processes.alone and "graphs" not in kernels.SWITCHED_OFF
+    graphs = device.type == "cuda" and processes.alone and "graphs" not in choice.SWITCHED_OFF
     if graphs and optimization.implementation == "fast":
         return GraphedUpdate(model, optimization, device)
     return Update(model, optimization, device, processes)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.model.fast import kernels
+from nmt.model.fast import choice
 from nmt.training import fused
 from nmt.training.optimizer import Adadelta
 from tests.kernels import DEVICE, run, stacks
@@ -87,7 +87,7 @@ def check_the_steps(
     kernel = fused.adadelta
     monkeypatch.setattr(fused, "adadelta", lambda *given: called.append(given) or kernel(*given))
     for number in range(8):
-        monkeypatch.setattr(kernels, "wanted", lambda _, number=number: number not in switched)
+        monkeypatch.setattr(choice, "kernels_wanted", lambda _, number=number: number not in switched)
         state = copy.deepcopy(optimizer.state_dict())
         optimizer = Adadelta(weights, 0.7, 0.95, 1e-6, clip_norm=0.1)
         optimizer.load_state_dict(state)
@@ -113,7 +113,7 @@ def check_a_gradient_that_is_not_finite_changes_nothing(dtype: torch.dtype, tole
 
 
 def check_a_parameter_with_gaps_takes_the_plain_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "wanted", lambda _: True)
+    monkeypatch.setattr(choice, "kernels_wanted", lambda _: True)
     whole = torch.zeros(20, device=DEVICE)
     weight = nn.Parameter(whole[::2])
     weight.grad = torch.ones_like(weight)

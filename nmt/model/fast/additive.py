@@ -12,13 +12,16 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from nmt.model.fast import kernels
-from nmt.model.fast.kernels import additive as additive_kernels
+from nmt.model.fast import choice
 from nmt.model.fast.steps import additive as additive_steps
 
 
 def _functions(tensor: Tensor) -> ModuleType:
-    return additive_kernels if kernels.wanted(tensor) else additive_steps
+    if not choice.kernels_wanted(tensor):
+        return additive_steps
+    from nmt.model.fast.kernels import additive as additive_kernels
+
+    return additive_kernels
 
 
 class FastAdditive:
@@ -33,7 +36,7 @@ class FastAdditive:
         On a CPU, batched products with a single row are slower in bfloat16.
         """
         values, keys, mask, v_a = tensors
-        held = dtype if kernels.wanted(values) else v_a.dtype
+        held = dtype if choice.kernels_wanted(values) else v_a.dtype
         return [values.to(held), keys.to(held), mask, v_a]
 
     def allocate(self, projected: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -13,13 +13,16 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from nmt.model.fast import kernels
-from nmt.model.fast.kernels import fine_grained as fine_grained_kernels
+from nmt.model.fast import choice
 from nmt.model.fast.steps import fine_grained as fine_grained_steps
 
 
 def _functions(tensor: Tensor) -> ModuleType:
-    return fine_grained_kernels if kernels.wanted(tensor) else fine_grained_steps
+    if not choice.kernels_wanted(tensor):
+        return fine_grained_steps
+    from nmt.model.fast.kernels import fine_grained as fine_grained_kernels
+
+    return fine_grained_kernels
 
 
 class FastFineGrained:

@@ -8,13 +8,16 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from nmt.model.fast import kernels
-from nmt.model.fast.kernels import gated as gated_kernels
+from nmt.model.fast import choice
 from nmt.model.fast.steps import gated as gated_steps
 
 
 def _functions(tensor: Tensor) -> ModuleType:
-    return gated_kernels if kernels.wanted(tensor) else gated_steps
+    if not choice.kernels_wanted(tensor):
+        return gated_steps
+    from nmt.model.fast.kernels import gated as gated_kernels
+
+    return gated_kernels
 
 
 class FastGated:

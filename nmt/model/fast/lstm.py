@@ -8,13 +8,16 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from nmt.model.fast import kernels
-from nmt.model.fast.kernels import lstm as lstm_kernels
+from nmt.model.fast import choice
 from nmt.model.fast.steps import lstm as lstm_steps
 
 
 def _functions(tensor: Tensor) -> ModuleType:
-    return lstm_kernels if kernels.wanted(tensor) else lstm_steps
+    if not choice.kernels_wanted(tensor):
+        return lstm_steps
+    from nmt.model.fast.kernels import lstm as lstm_kernels
+
+    return lstm_kernels
 
 
 class FastLSTM:

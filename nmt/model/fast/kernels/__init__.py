@@ -8,39 +8,22 @@ gives the same bytes. The tiles are fixed: autotuning would wait for the device.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
+import triton
+import triton.language as tl
 from torch import Tensor
 
-__all__ = ["available", "jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton", "wanted"]
+__all__ = ["jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton"]
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:
-    triton = tl = None
-
-#: The parts of computing on a GPU that NMT_WITHOUT switches off, to find out what fails: "graphs", "triton" or both.
-SWITCHED_OFF = os.environ.get("NMT_WITHOUT", "").split(",")
 #: Units that one program of a pointwise kernel computes: one a thread.
 UNITS = 128
 
 
-def available() -> bool:
-    """Whether Triton is installed."""
-    return triton is not None
-
-
-def wanted(tensor: Tensor) -> bool:
-    """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
-    return tensor.is_cuda and available() and "triton" not in SWITCHED_OFF
-
-
 def jit(kernel: Callable[..., Any]) -> Any:
-    """`kernel` for Triton to compile; without Triton, `kernel` itself, which is then never called."""
-    return kernel if triton is None else triton.jit(kernel)
+    """`kernel` for Triton to compile."""
+    return triton.jit(kernel)
 
 
 def rows_of(tensor: Tensor) -> tuple[Tensor, int, int]:
