@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, PAPER, layer_sizes, name, now
+from bench.machine import HEAP_KEPT, PAPER, SYMBOLS, layer_sizes, name, now
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
@@ -21,7 +21,6 @@ from nmt.search.beam import BeamSettings, search
 from nmt.settings.variant import Architecture
 from nmt.system.device import choose_device, keep_memory
 
-SYMBOLS = 30_001
 LENGTH = 20
 BEAM = 12
 BATCHES = (1, 16, 64)

@@ -34,8 +34,8 @@ from torch.profiler import ProfilerActivity, profile
 from bench.decode import BEAM
 from bench.decode import prepare as prepare_search
 from bench.eager import Eager
-from bench.machine import PAPER, durations, layer_sizes, name, product_rate, products_of_update
-from bench.train import BATCH, LENGTHS, SYMBOLS, made_up
+from bench.machine import PAPER, SYMBOLS, durations, layer_sizes, name, product_rate, products_of_update
+from bench.train import BATCH, LENGTHS, made_up
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture, Optimization

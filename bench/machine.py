@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -25,18 +26,38 @@ ATT_Y = Architecture(  # that of Choi et al. (2017)
     score_previous=True,
     initial_state="mean",
 )
-MODELS = {"RNNsearch": PAPER, "AttY": ATT_Y, "AttY2D": replace(ATT_Y, attention="fine_grained")}
+SYMBOLS = 30_001
+
+
+class Model(NamedTuple):
+    """A model whose updates are measured, with as many symbols on either side, and on how many threads (None: all)."""
+
+    architecture: Architecture
+    symbols: int = SYMBOLS
+    threads: int | None = None
+    optimizer: str = "adadelta"
+
+
+MODELS = {
+    "RNNsearch": Model(PAPER),
+    "AttY": Model(ATT_Y),
+    "AttY2D": Model(replace(ATT_Y, attention="fine_grained")),
+    # Those of config/demo.yaml and config/open.yaml, of which one is trained on each core.
+    "RNNsearch, demo": Model(replace(PAPER, embedding=96, hidden=128, alignment=128, maxout=64), 2001, 1, "adam"),
+    "RNNsearch, open": Model(replace(PAPER, embedding=128, hidden=192, alignment=128, maxout=96), 8001, 1, "adam"),
+}
 HEAP_KEPT = ", heap kept"  # ends the name of a contender that keeps freed memory, as ours does (`keep_memory`)
 
 
-def name(device: torch.device) -> str:
-    """The name of the GPU, or that of the CPU and the number of threads."""
+def name(device: torch.device, threads: int | None = None) -> str:
+    """The name of the GPU, or that of the CPU and the number of threads, PyTorch's unless given."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     information = Path("/proc/cpuinfo")
     lines = information.read_text().splitlines() if information.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{models[0] if models else platform.machine()}, {torch.get_num_threads()} threads"
+    threads = threads or torch.get_num_threads()
+    return f"{models[0] if models else platform.machine()}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def now(device: torch.device) -> float:

@@ -16,9 +16,9 @@ from contextlib import suppress
 import pandas as pd
 import torch
 
-from bench.machine import name
+from bench.machine import SYMBOLS, name
 from bench.table import make_parser, write
-from bench.train import BATCH, SYMBOLS, made_up
+from bench.train import BATCH, made_up
 from bench.turns import Figures, medians
 from nmt.model.initialization import initialize
 from nmt.model.network import Network

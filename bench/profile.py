@@ -12,9 +12,9 @@ import pandas as pd
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from bench.machine import PAPER, name
+from bench.machine import PAPER, SYMBOLS, name
 from bench.table import make_parser, write
-from bench.train import SYMBOLS, WARM_UP, made_up
+from bench.train import WARM_UP, made_up
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
 from nmt.settings.variant import Optimization

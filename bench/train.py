@@ -1,4 +1,5 @@
-"""Measure an update of the paper's RNNsearch, beside a plain version of the same equations, and of AttY and AttY2D.
+"""Measure an update of the paper's RNNsearch beside a plain version of the same equations, of AttY and AttY2D, and of
+the small models of the demonstration and of the run on real text, on one thread.
 
 Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
 of the time that the matrix products alone would take at the machine's rate, and peak memory. machine.csv has that rate.
@@ -16,7 +17,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, MODELS, name, product_rate, products_of_update
+from bench.machine import HEAP_KEPT, MODELS, SYMBOLS, name, product_rate, products_of_update
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
@@ -28,7 +29,6 @@ from nmt.training.batches import Batch, Batches
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
 
-SYMBOLS = 30_001
 BATCH = 80
 LENGTHS = ((20, 20), (50, 50))
 PLAIN = "RNNsearch"  # the model that there is a plain version of
@@ -47,6 +47,10 @@ GROUPS = (
         ("AttY", "ours", "bf16"),
         ("AttY2D", "ours", "bf16"),
     ),
+    (
+        ("RNNsearch, demo", "ours", "float32"),
+        ("RNNsearch, open", "ours", "float32"),
+    ),
 )
 UPDATES_A_TURN = 20  # on a GPU
 WARM_UP = 2
@@ -63,10 +67,10 @@ def made_up(source_words: int, target_words: int, symbols: int = SYMBOLS, size: 
     return Batch(*sides)
 
 
-def batches_for(lengths: tuple[int, int] | None, data: str | None) -> list[Batch]:
+def batches_for(lengths: tuple[int, int] | None, data: str | None, symbols: int = SYMBOLS) -> list[Batch]:
     """One random batch of these lengths, or 20 batches of a binarized text where `lengths` is None."""
     if lengths is not None:
-        return [made_up(*lengths)]
+        return [made_up(*lengths, symbols)]
     assert data is not None
     window = Batches(Bitext(Path(data)), maximum_length=50, size=BATCH, window=20)
     return [window[number] for number in range(20)]
@@ -81,13 +85,14 @@ def prepare(
     model: str = PLAIN,
 ) -> Callable[[], Figures]:
     """A function that measures this implementation once: seconds an update, and of its parts on a CPU."""
-    device = torch.device(device_name)
+    device, (architecture, symbols, threads, optimizer) = torch.device(device_name), MODELS[model]
+    torch.set_num_threads(threads or torch.get_num_threads())
     if implementation == "ours" or implementation.endswith(HEAP_KEPT):
         keep_memory()
-    batches = cycle([batch.to(device) for batch in batches_for(lengths, data)])
+    batches = cycle([batch.to(device) for batch in batches_for(lengths, data, symbols)])
     if implementation == "ours":
-        optimization = Optimization(updates=1, precision=precision)
-        network = Network(MODELS[model], SYMBOLS, SYMBOLS)
+        optimization = Optimization(updates=1, precision=precision, optimizer=optimizer)
+        network = Network(architecture, symbols, symbols)
         initialize(network, 1, optimization.initialization_scale, optimization.attention_scale)
         update = make_update(network.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
@@ -96,19 +101,19 @@ def prepare(
         with torch.no_grad():
             for parameter in plain.parameters():
                 parameter.normal_(std=0.01)
-        optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
+        plain_optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
         compiled = torch.compile(plain) if implementation == "torch.compile" else plain
 
         def cost(batch: Batch) -> torch.Tensor:
             return compiled(*batch)
 
         def differentiate(loss: torch.Tensor) -> None:
-            optimizer.zero_grad(set_to_none=True)
+            plain_optimizer.zero_grad(set_to_none=True)
             loss.backward()
 
         def step() -> None:
             torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
-            optimizer.step()
+            plain_optimizer.step()
 
     def in_parts() -> Figures:
         differentiate(cost(next(batches)))  # an update that is not measured fills the caches, as in training
@@ -148,7 +153,13 @@ def measure(
     rounds: int,
 ) -> pd.DataFrame:
     """The rows of a group for one pair of lengths, or for the text in `data` where `lengths` is None."""
-    contenders = [one for one in group if device.type == "cpu" or not one[1].endswith(HEAP_KEPT)]
+    contenders = [
+        one for one in group if device.type == "cpu" or not (one[1].endswith(HEAP_KEPT) or MODELS[one[0]].threads)
+    ]
+    if lengths is None:  # the ids of a text are those of the paper's sizes
+        contenders = [one for one in contenders if MODELS[one[0]].symbols == SYMBOLS]
+    if not contenders:
+        return pd.DataFrame()
     jobs = [
         {"model": model, "implementation": one, "precision": precision}
         | {"device_name": device.type, "lengths": lengths, "data": data}
@@ -161,10 +172,11 @@ def measure(
     plain = results[0]["seconds"] if contenders[0][1] == "eager" else math.nan
     rows = []
     for (model, one, precision), figures in zip(contenders, results, strict=True):
-        products = products_of_update(SYMBOLS, BATCH, source / BATCH, target / BATCH, MODELS[model])
+        architecture, symbols, threads, _ = MODELS[model]
+        products = products_of_update(symbols, BATCH, source / BATCH, target / BATCH, architecture)
         rows.append(
             {
-                "device": name(device),
+                "device": name(device, threads),
                 "model": model,
                 "precision": precision,
                 "implementation": one,
@@ -173,11 +185,23 @@ def measure(
                 **{part: figures.get(part) for part in ("seconds", "forward", "backward", "optimizer")},
                 "target_words_per_second": target / figures["seconds"],
                 "ratio_to_eager": plain / figures["seconds"] if model == PLAIN else None,
-                "floor_fraction": products / figures["seconds"],  # FLOP/s; `main` divides them by the machine's rate
+                "floor_fraction": products / figures["seconds"],  # FLOP/s; `main` divides them by the device's rate
                 "peak_mb": figures["peak_mb"],
             }
         )
     return pd.DataFrame(rows)
+
+
+def rates(device: torch.device) -> dict[tuple[str, str], float]:
+    """FLOP/s of products in each precision, on as many threads as each model has."""
+    found = {}
+    types = {"float32": torch.float32, "bf16": torch.bfloat16}
+    all_threads = torch.get_num_threads()
+    for threads in sorted({model.threads or all_threads for model in MODELS.values()}, reverse=True):
+        torch.set_num_threads(threads)
+        found |= {(name(device), one): product_rate(device, dtype) for one, dtype in types.items()}
+    torch.set_num_threads(all_threads)
+    return found
 
 
 def main() -> None:
@@ -192,13 +216,13 @@ def main() -> None:
         measure(device, group, pair, arguments.data, arguments.rounds) for pair in lengths for group in groups if group
     ]
     table = pd.concat(tables)
-    types = {"float32": torch.float32, "bf16": torch.bfloat16}
-    rates = {precision: product_rate(device, dtype) for precision, dtype in types.items()}
-    table["floor_fraction"] /= table["precision"].map(rates)
-    machine = [
-        {"device": name(device), "precision": one, "gflop_per_second": rate / 1e9} for one, rate in rates.items()
+    machine = rates(device)
+    table["floor_fraction"] /= [machine[key] for key in zip(table["device"], table["precision"], strict=True)]
+    rows = [
+        {"device": one, "precision": precision, "gflop_per_second": rate / 1e9}
+        for (one, precision), rate in machine.items()
     ]
-    write(pd.DataFrame(machine), arguments.output.with_name("machine.csv"))
+    write(pd.DataFrame(rows), arguments.output.with_name("machine.csv"))
     write(table, arguments.output)
 
 

@@ -10,8 +10,8 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.eager import Eager
-from bench.machine import MODELS, PAPER, layer_sizes, products_of_update
-from bench.train import BATCH, SYMBOLS, made_up
+from bench.machine import MODELS, PAPER, SYMBOLS, layer_sizes, products_of_update
+from bench.train import BATCH, made_up
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture
 from nmt.training.batches import pad
@@ -95,7 +95,7 @@ def test_the_products_are_counted_right(architecture: Architecture) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_products_of_every_model_are_counted_right(name: str) -> None:
     """Within 2 %: s_0 is left out."""
-    architecture = replace(MODELS[name], embedding=31, hidden=50, alignment=100, maxout=50)
+    architecture = replace(MODELS[name].architecture, embedding=31, hidden=50, alignment=100, maxout=50)
     model = Network(architecture, 1500, 1500, "readable")
     with FlopCounterMode(display=False) as counter:
         model.summed_nll(*made_up(20, 20, 1500, 3)).backward()
