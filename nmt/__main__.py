@@ -6,9 +6,7 @@ import sys
 
 try:
     import argparse
-    import atexit
     import errno
-    import gc
     import importlib
     import shutil
     import textwrap
@@ -42,7 +40,6 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     0: done. 1: a mistake that one line tells the user how to correct. 2: wrong usage. 75: stopped, and the same command
     resumes. 130: interrupted.
     """
-    atexit.register(gc.freeze)  # to look for garbage among PyTorch's modules before the end takes half a second
     open_closed()
     end_with_run()
     words = sys.argv[1:] if words is None else words
