@@ -4,19 +4,26 @@ The digest covers the step's module and every `nmt` module that it imports, dire
 `LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without comments, docstrings
 and the text of messages, so that rewording any of them reruns nothing. Imports within functions count; imports for the
 type checker alone do not. A module that is chosen by name at run time must be named by the caller.
+
+What was found in a module is kept in `MEMORY`, or each start of Snakemake would take half a second to parse them all.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
+MEMORY = Path(".snakemake/modules.json")  # under ROOT
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Modules that cannot change what a step computes, each with the reason; `.*` stands for all modules of a package.
@@ -42,6 +49,7 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
 
     Raises UserError where a named module does not exist or is not Python.
     """
+    known = dict(_memory())
     excluded = set(exclude)
     waiting, seen = sorted(set(modules) - excluded), set(excluded)
     trees: dict[str, str] = {}
@@ -51,7 +59,11 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
             continue
         seen.add(module)
         trees[module], imported = _read(module)
-        waiting.extend(imported)
+        waiting.extend(_own(imported) | set(_packages(module)))
+    if _memory() != known:
+        with suppress(OSError):  # a folder that cannot be written costs time only
+            (ROOT / MEMORY).parent.mkdir(exist_ok=True)
+            (ROOT / MEMORY).write_text(json.dumps(_memory()))
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
@@ -71,14 +83,47 @@ def _file(module: str) -> Path | None:
     return None
 
 
+def _own(names: Iterable[str]) -> set[str]:
+    """The `nmt` modules among imported names, which may also be those of functions and classes."""
+    return {name for name in names if name.split(".")[0] == "nmt" and _file(name) is not None}
+
+
 @cache
-def _read(module: str) -> tuple[str, frozenset[str]]:
-    """The hash of a module's syntax tree and the `nmt` modules it imports."""
+def _memory() -> dict[str, Any]:
+    """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports."""
+    with suppress(OSError, ValueError):
+        kept = json.loads((ROOT / MEMORY).read_text())
+        if isinstance(kept, dict):
+            return kept
+    return {}
+
+
+@cache
+def _reader() -> bytes:
+    """What a syntax tree and its hash depend on besides the module: Python's version and this file."""
+    return sys.version.encode() + Path(__file__).read_bytes()
+
+
+@cache
+def _read(module: str) -> tuple[str, list[str]]:
+    """The hash of a module's syntax tree and the names it imports, from `_memory` if its file is still the same."""
     path = _file(module)
     if path is None:
         raise UserError(f"{module}: no such module in {ROOT / 'nmt'}; name one that is there")
+    source = path.read_bytes()
+    found = hashlib.sha256(_reader() + source).hexdigest()
+    match _memory().get(module):
+        case [kept, str(tree), [*imported]] if kept == found:
+            return tree, imported
+    tree, imported = _parse(module, path, source)
+    _memory()[module] = [found, tree, imported]
+    return tree, imported
+
+
+def _parse(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
+    """The hash of the syntax tree of `source` and the names it imports."""
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
+        tree = ast.parse(source, str(path))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno} is not Python ({error.msg}); correct it") from None
     if module == "nmt":  # which every module has above it, and which only names `load` for Python programs
@@ -100,9 +145,7 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
             base = _absolute(node, package)
             imported.add(base)
             imported.update(f"{base}.{alias.name}" for alias in node.names)
-    own = {one for one in imported if one.split(".")[0] == "nmt" and _file(one) is not None}
-    own.update(_packages(module))
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(own - {module})
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(imported)
 
 
 def _messages(call: ast.Call) -> Iterator[ast.expr]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ SOURCES = {
 }
 
 
+def forget() -> None:
+    for kept in (nmt.system.digest._read, nmt.system.digest._file, nmt.system.digest._memory):
+        kept.cache_clear()
+
+
 class Tree:
     """A package whose files can be replaced."""
 
@@ -41,8 +47,8 @@ class Tree:
         self.folder = folder
 
     def digest(self, *modules: str, exclude: tuple[str, ...] = ()) -> str:
-        nmt.system.digest._read.cache_clear()
-        nmt.system.digest._file.cache_clear()
+        """What a new process finds."""
+        forget()
         return digest(modules or ["nmt.top"], exclude)
 
     def read(self, name: str) -> str:
@@ -63,8 +69,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder in which digests are made."""
     monkeypatch.setattr(nmt.system.digest, "ROOT", tmp_path)
     yield tmp_path
-    nmt.system.digest._read.cache_clear()
-    nmt.system.digest._file.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -76,10 +81,22 @@ def tree(root: Path) -> Tree:
     return Tree(root)
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the whole package nmt and what is kept of it after a digest, which is slow without."""
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(ROOT / "nmt", folder / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nmt.system.digest, "ROOT", folder)
+        Tree(folder).digest(*TRAIN)
+    forget()
+    return folder
+
+
 @pytest.fixture
-def copy(root: Path) -> Tree:
-    """A copy of the whole package nmt."""
-    shutil.copytree(ROOT / "nmt", root / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
+def copy(package: Path, root: Path) -> Tree:
+    """A copy of `package`."""
+    shutil.copytree(package, root, dirs_exist_ok=True)
     return Tree(root)
 
 
@@ -133,6 +150,53 @@ def test_a_missing_or_broken_module_is_one_line(tree: Tree) -> None:
     (tree.folder / "nmt/late.py").write_text("VALUE = \n")
     with pytest.raises(UserError, match=r"late.py: line 1 is not Python"):
         tree.digest()
+
+
+def test_a_second_process_parses_only_what_changed(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = tree.digest()
+    parsed: list[str] = []
+    parse = nmt.system.digest._parse
+
+    def recorded(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
+        parsed.append(module)
+        return parse(module, path, source)
+
+    monkeypatch.setattr(nmt.system.digest, "_parse", recorded)
+    assert tree.digest() == before
+    assert parsed == []
+    tree.replace("nmt/late.py", "1", "2")
+    changed = tree.digest()
+    assert parsed == ["nmt.late"]
+    (tree.folder / nmt.system.digest.MEMORY).unlink()
+    assert tree.digest() == changed
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"nmt.late": 1}', '{"nmt.late": ["", "0", []]}'])
+def test_a_damaged_memory_is_made_again(tree: Tree, damaged: str) -> None:
+    before = tree.digest()
+    memory = tree.folder / nmt.system.digest.MEMORY
+    whole = memory.read_text()
+    memory.write_text(damaged)
+    assert tree.digest() == before
+    assert json.loads(memory.read_text()) == json.loads(whole)
+
+
+def test_a_memory_of_another_python_is_not_used(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = tree.digest()
+    memory = tree.folder / nmt.system.digest.MEMORY
+    kept = json.loads(memory.read_text())
+    kept["nmt.late"][1] = "0"
+    memory.write_text(json.dumps(kept))
+    assert tree.digest() != before  # the memory is believed
+    nmt.system.digest._reader.cache_clear()
+    monkeypatch.setattr("sys.version", "another")
+    assert tree.digest() == before
+    nmt.system.digest._reader.cache_clear()
+
+
+def test_a_memory_that_cannot_be_written_changes_nothing(tree: Tree) -> None:
+    (tree.folder / ".snakemake").write_text("a file where the folder should be")
+    assert tree.digest() == tree.digest()
 
 
 MESSAGES = """
