@@ -20,14 +20,12 @@ from typing import Any
 from nmt.corpora.clean import count_words
 from nmt.corpora.pairs import byte_lines
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
+from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
-from nmt.settings.checks import Check, finite, optional, read_values
 from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
-BLEU = optional(finite(0))
-SCORE = Check("a score of the step evaluate", lambda value: isinstance(value, dict) and BLEU.accepts(value.get("bleu")))
 COLUMNS = (
     *("text", "pairs", "source_words", "target_words", "source_vocabulary", "target_vocabulary"),
     *("source_unseen_percent", "target_unseen_percent", "source_perplexity", "target_perplexity", "bleu"),
@@ -103,6 +101,6 @@ def run(arguments: argparse.Namespace) -> None:
         pairs = sum(1 for _ in byte_lines(text))
         counts = [cell for column in (0, 1) for cell in (source[column], target[column])]
         measures = [number(cell, 2) for column in (2, 3) for cell in (source[column], target[column])]
-        bleu = read_values(Path(evaluation), all=SCORE)["all"]["bleu"] if evaluation else None
+        bleu = read_score(evaluation)["all"]["bleu"] if evaluation else None
         rows.append([label, pairs, *counts, *measures, number(bleu, 2)])
     write_csv(arguments.output, COLUMNS, rows)

@@ -6,8 +6,8 @@ With the paper's numbers, its phrase-based system Moses has a row even where it 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from nmt.evaluation.scores import Score, read_score
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -20,24 +20,14 @@ from nmt.report.markup import (
     markdown_table,
     span,
 )
-from nmt.settings.checks import finite, integer, optional, text
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 BASELINE = "Moses"
-PARTS = {"all": "All", "no_unk": "No UNK"}
-# What a part has; without sentences it has no score.
-VALUES = {
-    "bleu": optional(finite(0)),
-    "sentences": integer(0),
-    "signature": optional(text()),
-    "detokenized_bleu": optional(finite(0)),
-    "detokenized_signature": optional(text()),
-}
+TITLES = {"all": "All", "no_unk": "No UNK"}  # of the parts of a score
 
-Score = dict[str, dict[str, Any]]  # part -> its values
 Scores = list[tuple[str, Score]]
 
 
@@ -54,19 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)
     parser.add_argument("--output-tex", type=Output, required=True)
-
-
-def read_score(path: str) -> Score:
-    """A file of the step `evaluate`; UserError where a value is missing in one of its parts, or of another type."""
-    score = read_json(path)
-    for part in PARTS:
-        if part == "no_unk" and isinstance(score, dict) and part not in score:
-            continue
-        found = score.get(part) if isinstance(score, dict) else None
-        for key, check in VALUES.items():
-            if not isinstance(found, dict) or key not in found or not check.accepts(found[key]):
-                raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
-    return dict(score)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -149,7 +126,7 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
         )
         pairs = [beside(ours, number(theirs[part], 2)) for ours, part in zip(bleu, first, strict=True)]
         rows.append([escape_markdown(label), *pairs, *running])
-    titles = [PARTS[part] for part in first]
+    titles = [TITLES[part] for part in first]
     one = len(titles) == 1
     tokenized = "All is" if one else "All and No UNK are"
     running_text = "column compares" if one else "columns compare"
@@ -193,7 +170,7 @@ def latex(scores: Scores, printed: Printed | None, generated: bool = False) -> l
             if printed is not None:
                 cells.append(number(printed_row(printed, label)[part], 2))
         rows.append(" & ".join([escape_latex(label), *(cell or "--" for cell in cells)]) + r" \\")
-    titles = [PARTS[part] for part in parts]
+    titles = [TITLES[part] for part in parts]
     if printed is None:
         head = [" & ".join(["Model", *titles]) + r" \\"]
     else:

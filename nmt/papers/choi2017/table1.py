@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
+from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table, span
-from nmt.settings.checks import Check, finite, integer, read_values, text
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
 from nmt.system.tables import number, write_csv
@@ -22,17 +20,6 @@ COLUMNS = (
     *("pair", "model", "beam", "test", "development", "paper_test", "paper_development"),
     *("test_detokenized", "development_detokenized", "sentences", "development_sentences"),
     *("signature", "detokenized_signature"),
-)
-VALUES = {
-    "bleu": finite(0),
-    "sentences": integer(1),
-    "signature": text(),
-    "detokenized_bleu": finite(0),
-    "detokenized_signature": text(),
-}
-SCORE = Check(
-    "what the step evaluate says of all sentences",
-    lambda value: isinstance(value, dict) and all(check.accepts(value.get(key)) for key, check in VALUES.items()),
 )
 SIDES = ("test", "development")
 # Where the paper's text and its Table 1 disagree.
@@ -60,16 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-md", type=Output, required=True)
 
 
-def read_score(path: str) -> dict[str, Any]:
-    """What the step evaluate says of all sentences. Raises UserError."""
-    return dict(read_values(Path(path), all=SCORE)["all"])
-
-
 def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed)
     rows = []
     for label, beam, *paths in _files(arguments):
-        test, development = map(read_score, paths)
+        test, development = (read_score(path)["all"] for path in paths)
         rows.append(
             {
                 "pair": arguments.pair,

@@ -82,7 +82,7 @@ def test_the_papers_numbers_are_those_of_its_own_beam_widths(tmp_path: Path) -> 
         (lambda words, _: words.remove("my_own"), "2 labels for 4 files of --scores"),
         (lambda words, _: words.__setitem__(words.index("my_own"), "C+AttY2D"), "C+AttY2D at beam 1 is given twice"),
         (lambda _, path: dump(path / "test1.json", 1, "other"), "made in different ways (other, tok:none)"),
-        (lambda _, path: (path / "test1.json").write_text("{}"), '"all": expected what the step evaluate says'),
+        (lambda _, path: (path / "test1.json").write_text("{}"), "test1.json: no bleu of all in it"),
         (lambda _, path: (path / "development1.json").unlink(), "development1.json: no such file"),
     ],
 )
