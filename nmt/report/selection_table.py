@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from nmt.corpora.select import AUDIT, TOTAL
-from nmt.system.files import UserError, read_lines
 from nmt.system.options import Output
-from nmt.system.tables import Cell, read_csv, write_csv
+from nmt.system.tables import Cell, read_csv, read_tsv, write_csv
 
 PRINTED = ("words", "words_kept")
 
@@ -22,11 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_printed(path: str) -> dict[str, list[Cell]]:
     """corpus or total -> the paper's words before and after selection, None where it states none. Raises UserError."""
-    lines = [line.split("\t") for line in read_lines(path)]
-    header = ["corpus", *PRINTED]
-    if not lines or lines[0] != header or any(len(line) != len(header) for line in lines):
-        raise UserError(f"{path}: every line must have the columns {', '.join(header)}, tab-separated")
-    return {corpus: [cell or None for cell in cells] for corpus, *cells in lines[1:]}
+    return {corpus: [cell or None for cell in cells] for corpus, *cells in read_tsv(path, ["corpus", *PRINTED])}
 
 
 def run(arguments: argparse.Namespace) -> None:

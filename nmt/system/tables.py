@@ -1,4 +1,4 @@
-"""Tables as CSV files, written atomically."""
+"""Tables as files: CSV, written atomically, and tab-separated ones that people write."""
 
 from __future__ import annotations
 
@@ -30,9 +30,21 @@ def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterab
 def read_csv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
     """The rows of a CSV file below its header. Raises UserError unless the header is `columns`."""
     rows = list(csv.reader(io.StringIO("\n".join(read_lines(path)), newline="")))
+    return _below_header(path, rows, columns, "make the file again")
+
+
+def read_tsv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
+    """The same of a file with tabs between its cells, which may hold anything else."""
+    rows = [line.split("\t") for line in read_lines(path)]
+    return _below_header(path, rows, columns, "correct the file")
+
+
+def _below_header(
+    path: str | os.PathLike[str], rows: list[list[str]], columns: Sequence[str], remedy: str
+) -> list[list[str]]:
     if not rows or rows[0] != list(columns):
-        raise UserError(f"{path}: the columns must be {', '.join(columns)}; make the file again")
+        raise UserError(f"{path}: the columns must be {', '.join(columns)}; {remedy}")
     for index, row in enumerate(rows[1:], 2):
         if len(row) != len(columns):
-            raise UserError(f"{path}: row {index} has {len(row)} cells, not {len(columns)}; make the file again")
+            raise UserError(f"{path}: row {index} has {len(row)} cells, not {len(columns)}; {remedy}")
     return rows[1:]

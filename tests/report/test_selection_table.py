@@ -60,7 +60,7 @@ def test_a_file_that_holds_no_words(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "words.tsv").write_text("corpus\twords\n")
     words = ["--audit", audit(tmp_path, "a"), "--output", str(tmp_path / "selection.csv")]
     assert main(["selection_table", *words, "--printed", str(tmp_path / "words.tsv")]) == 1
-    assert "words.tsv: every line must have the columns corpus, words, words_kept" in capsys.readouterr().err
+    assert "words.tsv: the columns must be corpus, words, words_kept; correct the file" in capsys.readouterr().err
 
 
 def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import UserError
+from nmt.system.tables import read_tsv
 
 # float and int for numbers, str for names; an empty cell is None.
 COLUMNS: dict[str, type] = {
@@ -22,21 +23,14 @@ Printed = dict[str, Row]
 
 def read_printed(path: str) -> Printed:
     """label -> its row of a file such as `printed.tsv`, with every column of COLUMNS. Raises UserError."""
-    lines = [line.split("\t") for line in read_lines(path)]
-    header = ["label", *COLUMNS]
-    if not lines or lines[0] != header:
-        raise UserError(f"{path}: the first line must name the columns {', '.join(header)}, tab-separated")
     rows: Printed = {}
-    for number, cells in enumerate(lines[1:], 2):
-        if len(cells) != len(header):
-            raise UserError(f"{path}: line {number} has {len(cells)} columns, not {len(header)}")
-        label = cells[0]
+    for number, (label, *cells) in enumerate(read_tsv(path, ["label", *COLUMNS]), 2):
         if label in rows:
             raise UserError(f"{path}: line {number} repeats the label {label}")
         try:
             rows[label] = {
                 column: kind(cell) if cell else None
-                for (column, kind), cell in zip(COLUMNS.items(), cells[1:], strict=True)
+                for (column, kind), cell in zip(COLUMNS.items(), cells, strict=True)
             }
         except ValueError as error:
             raise UserError(f"{path}: line {number} is not a row of numbers ({error})") from None

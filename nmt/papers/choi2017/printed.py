@@ -7,7 +7,7 @@ model with AttY. From Section 5.1: by how many percent it has more parameters, s
 
 from __future__ import annotations
 
-from nmt.system.files import UserError, read_lines
+from nmt.system.tables import read_tsv
 
 COLUMNS = (
     *("pair", "model", "test_1", "development_1", "test_12", "development_12"),
@@ -20,13 +20,7 @@ Printed = dict[tuple[str, str], Row]
 
 def read_printed(path: str | None) -> Printed:
     """(pair, model) -> its row, numbers as they are printed, "" for none; empty without a file. Raises UserError."""
-    lines = [line.split("\t") for line in read_lines(path)] if path else [list(COLUMNS)]
-    if not lines or lines[0] != list(COLUMNS):
-        raise UserError(f"{path}: the first line must name the columns {', '.join(COLUMNS)}, tab-separated")
-    for number, cells in enumerate(lines, 1):
-        if len(cells) != len(COLUMNS):
-            raise UserError(f"{path}: line {number} has {len(cells)} columns, not {len(COLUMNS)}")
-    rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in lines[1:]]
+    rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in read_tsv(path, COLUMNS)] if path else []
     return {(row["pair"], row["model"]): row for row in rows}
 
 

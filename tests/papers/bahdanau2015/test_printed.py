@@ -24,8 +24,8 @@ def test_the_papers_numbers() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("label\t", "name\t", "the first line must name"),
-        ("13.93\t", "", "line 2 has 8 columns"),
+        ("label\t", "name\t", "the columns must be label"),
+        ("13.93\t", "", "row 2 has 8 cells"),
         ("13.93", "many", "line 2 is not a row of numbers"),
         ("RNNsearch-30", "RNNencdec-30", "line 3 repeats"),
     ],

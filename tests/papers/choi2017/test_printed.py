@@ -90,9 +90,9 @@ def test_what_the_paper_does_not_print() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the first line must name the columns"),
-        ("pair\tmodel\n", "the first line must name the columns"),
-        ("\t".join(COLUMNS) + "\nEn-De\tAttY\n", "line 2 has 2 columns, not 9"),
+        ("", "the columns must be pair, model"),
+        ("pair\tmodel\n", "the columns must be pair, model"),
+        ("\t".join(COLUMNS) + "\nEn-De\tAttY\n", "row 2 has 2 cells, not 9"),
     ],
 )
 def test_files_that_are_no_such_table(tmp_path: Path, text: str, message: str) -> None:
