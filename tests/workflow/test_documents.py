@@ -6,6 +6,7 @@ a step and options that its help knows; every printed piece of an experiment fil
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 from pathlib import Path
@@ -22,7 +23,7 @@ from tests.corpora.sentences import write_files
 from tests.workflow.tree import ROOT, Tree, jobs
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-PAGES += [*sorted((ROOT / "results").glob("open*/README.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += [*sorted((ROOT / "results").rglob("README.md")), *sorted((ROOT / "docs").glob("*.md"))]
 DOCUMENTS = [*PAGES, ROOT / "Snakefile", *sorted((ROOT / "config").rglob("*.yaml"))]
 DOCUMENTS += sorted((ROOT / "profiles").rglob("*.yaml"))
 README_WORDS = 900
@@ -181,14 +182,29 @@ def test_the_readme_links_every_page() -> None:
     assert {str(page.relative_to(ROOT)) for page in PAGES} - {"README.md"} <= linked
 
 
-def test_table_1_of_the_readme_is_that_of_the_run() -> None:
+SHOWN = re.compile(r"^\| (\S+)[^|]*\| ([\d.]+) \| ([\d.]+) \|", re.MULTILINE)
+FIRST, SECOND = TEXTS["README.md"].split("## The second paper")
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    with open(ROOT / "results" / path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("text", [FIRST, TEXTS["results/open/README.md"]], ids=["readme", "account"])
+def test_table_1_of_the_readme_is_that_of_the_run(text: str) -> None:
     """The README's scores, and those of the page on the run, are what `results/open/table1.csv` says."""
-    lines = (ROOT / "results/open/table1.csv").read_text().splitlines()
-    header, *rows = (line.split(",") for line in lines)
-    scores = {row[0]: (row[header.index("all")], row[header.index("no_unk")]) for row in rows}
-    for name in ("README.md", "results/open/README.md"):
-        shown = re.findall(r"^\| (\S+)[^|]*\| ([\d.]+) \| ([\d.]+) \|", TEXTS[name], re.MULTILINE)
-        assert len(shown) == 6
-        for model, *numbers in shown:
-            label = next(label for label in scores if label.lower().split(" ")[0] == model.lower())
-            assert [f"{float(score):.2f}" for score in scores[label]] == numbers
+    scores = {row["model"]: (row["all"], row["no_unk"]) for row in rows("open/table1.csv")}
+    shown = SHOWN.findall(text)
+    assert len(shown) == 6
+    for model, *numbers in shown:
+        label = next(label for label in scores if label.lower().split(" ")[0] == model.lower())
+        assert [f"{float(score):.2f}" for score in scores[label]] == numbers
+
+
+@pytest.mark.parametrize("text", [SECOND, TEXTS["results/choi2017/open-en-fi/README.md"]], ids=["readme", "account"])
+def test_the_second_papers_scores_are_those_of_its_run(text: str) -> None:
+    tables = [rows(f"choi2017/open-en-fi/{place}table1.csv") for place in ("", "heldout-mixed-test/")]
+    scores = [(row["model"], row["test"]) for row in tables[0] if row["beam"] == "12"]
+    held_out = [row["test"] for row in tables[1] if row["beam"] == "12"]
+    assert SHOWN.findall(text) == [(*score, other) for score, other in zip(scores, held_out, strict=True)]

@@ -14,10 +14,10 @@ from nmt.model.fast import loop
 from nmt.model.fast.fine_grained import FastFineGrained
 from nmt.model.fast.steps import tanh_
 from nmt.model.memory import Memory
-from nmt.model.products import PLAIN, Products
+from nmt.model.products import PLAIN, Products, cached_rows
 from nmt.settings.variant import Architecture
 
-LIMIT = 2**26  # bytes of the largest tensor of `attend`: it takes as many hypotheses at a time
+LIMIT = 2**26  # bytes of the largest tensor of `attend`, which takes some hypotheses at a time
 
 
 class Kept(NamedTuple):
@@ -51,23 +51,26 @@ class FineGrainedAttention(ScoredAttention):
         return Kept(annotations, self.keys(annotations, linear), mask), first_backward(annotations)
 
     def weights(self, kept: Kept, query: Tensor, linear: Products = PLAIN) -> Tensor:
-        """alpha_i (N, Tx, 2n), Eqs. 7 and 8, of `query` (N, n') with a row of `kept` each."""
-        scores = linear(tanh_(query.unsqueeze(1) + kept.keys), self.V)
-        return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=1)
+        """alpha_i (..., Tx, 2n), Eqs. 7 and 8, of `query` (..., n'), to which what is `kept` broadcasts."""
+        scores = linear(tanh_(query.unsqueeze(-2) + kept.keys), self.V)
+        return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=-2)
 
     def attend(
         self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
     ) -> tuple[Tensor, Tensor]:
         """The mean of alpha_i over the dimensions (N, Tx), and maps c_i (N, p), for s_{i-1} = `state` (N, n)."""
         query = self.query(state, previous, linear)
-        sentences = torch.arange(len(query), device=query.device) // (len(query) // len(memory))
-        size = max(1, LIMIT // (memory.kept.mask.shape[1] * max(self.V.shape) * self.V.element_size()))
+        numbers = memory.kept.mask.shape[1] * max(self.V.shape)
+        rows = max(1, min(cached_rows(query, numbers), LIMIT // (numbers * self.V.element_size())))
+        query = query.unflatten(0, (len(memory), -1))  # (B, k, n')
+        sentences = max(1, rows // query.shape[1])
         alignments, contexts = [], []
-        for asked, asking in zip(query.split(size), sentences.split(size), strict=True):
-            kept: Kept = memory.select(asking).kept
-            alpha = self.weights(kept, asked, linear)
-            alignments.append(alpha.mean(dim=-1))
-            contexts.append((alpha * kept.annotations).sum(dim=1))
+        for asking, *kept in zip(query.split(sentences), *(part.split(sentences) for part in memory.kept), strict=True):
+            of_each = Kept(*(part.unsqueeze(1) for part in kept))
+            for asked in asking.split(rows, dim=1):
+                alpha = self.weights(of_each, asked, linear)
+                alignments.append(alpha.mean(dim=-1).flatten(0, 1))
+                contexts.append((alpha * of_each.annotations).sum(dim=-2).flatten(0, 1))
         return torch.cat(alignments), linear(torch.cat(contexts), *memory.maps)
 
     def run(
