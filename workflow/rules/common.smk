@@ -136,6 +136,17 @@ def model_code(step, *variants):
     return of_variants
 
 
+def archives_of(wildcards):
+    """The files that hold a corpus, source first."""
+    archives = REGISTRY[wildcards.corpus].archives
+    return [OWN[one.address] if one.address in OWN else f"<data>/archives/{one.path}" for one in archives]
+
+
+def own_bytes(wildcards):
+    """The lengths of the user's own files that hold a corpus: Snakemake itself sees only newer files."""
+    return [os.path.getsize(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
+
+
 def untokenized(language):
     """The language by whose rules text is tokenized and detokenized; none where it comes tokenized."""
     return [] if EXPERIMENT.tokenized else language
@@ -169,6 +180,12 @@ def side(number, names):
     return [f"<data>/tokenized/{part.name}.{LANGUAGES[number]}" for name in names for part in PARTS[name]]
 
 
+def of_parts(path):
+    """`path` for each part of the training corpora, in order; {part} and {corpus} stand for their names."""
+    parts = [part for name in TRAIN for part in PARTS[name]]
+    return [path.replace("{part}", part.name).replace("{corpus}", part.corpus) for part in parts]
+
+
 def of_set(path, **names):
     """An input function: `path`, expanded with `names`, for the test set whose tables lie at {place}."""
     return lambda wildcards: expand(path, set=PLACES[wildcards.place], **names)
@@ -179,7 +196,54 @@ def labels(systems):
     return [SYSTEMS[system] for system in systems]
 
 
+def no_unk(system, of):
+    """A translation without unknown words; the phrase-based system, which copies them, has one translation for both."""
+    return f"<data>/translations/{system}/{of}{'' if system == PHRASE_BASED else '.no_unk'}.txt"
+
+
+def initial_model(wildcards):
+    """The files of the model that a variant continues, if any."""
+    before = EXPERIMENT.variants[wildcards.variant].continues
+    return expand(MODEL, variant=before) if before else []
+
+
+def train_priority(wildcards):
+    """Trainings that continue each other start first, because together they take longest."""
+    continued = {variant.continues for variant in EXPERIMENT.variants.values()}
+    follows = EXPERIMENT.variants[wildcards.variant].continues is not None
+    return 3 if follows or wildcards.variant in continued else 2
+
+
+def nll_sample(wildcards):
+    """The options that draw some of the pairs that a variant trains on; their likelihood stands for that of all."""
+    if wildcards.text == "development":
+        return []
+    longest = EXPERIMENT.variants[wildcards.variant].optimization.maximum_length
+    drawn = ["--sample", EXPERIMENT.evaluate.train_sample, "--seed", EXPERIMENT.seed]
+    return ["--maximum-length", longest, *drawn]
+
+
+def search_options(wildcards):
+    """The options that decide what is found; a translation with another beam than the experiment's names it."""
+    chosen = EXPERIMENT.translate
+    beam = int(wildcards.get("beam", "").removeprefix(".beam") or chosen.beam)
+    fallback = [] if chosen.fallback else ["--no-fallback"]
+    ratio = chosen.minimum_length_ratio
+    return ["--beam", beam, "--minimum-length-ratio", ratio, *fallback, "--precision", chosen.precision]
+
+
+def speed_options(wildcards):
+    """The options that say where and how fast."""
+    device = EXPERIMENT.variants[wildcards.variant].run_time.device
+    return ["--batch", EXPERIMENT.translate.batch, "--device", device]
+
+
 def drawn(name):
     """The files of a figure; the report shows the SVG."""
     files = {kind: f"<results>/{ARTEFACTS[name].path(kind)}" for kind in ("pdf", "svg", "png")}
     return files | {"svg": report(files["svg"], **ARTEFACTS[name].in_report(PLACES))}
+
+
+def unk_forbidden(systems, of):
+    """The translations of a set with the unknown word forbidden, where they are measured."""
+    return [no_unk(system, of) for system in systems] if EXPERIMENT.evaluate.no_unk else []

@@ -13,23 +13,6 @@ SCORED = EXPERIMENT.select.scores_pairs
 LOCK = lock_path(EXPERIMENT.registry) if EXPERIMENT.registry and not GENERATED else ""
 
 
-def archives_of(wildcards):
-    """The files that hold a corpus, source first."""
-    archives = REGISTRY[wildcards.corpus].archives
-    return [OWN[one.address] if one.address in OWN else f"<data>/archives/{one.path}" for one in archives]
-
-
-def own_bytes(wildcards):
-    """The lengths of the user's own files that hold a corpus: Snakemake itself sees only newer files."""
-    return [os.path.getsize(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
-
-
-def of_parts(path):
-    """`path` for each part of the training corpora, in order; {part} and {corpus} stand for their names."""
-    parts = [part for name in TRAIN for part in PARTS[name]]
-    return [path.replace("{part}", part.name).replace("{corpus}", part.corpus) for part in parts]
-
-
 rule mirror:
     output:
         [f"<data>/mirror/{path}" for path in ARCHIVES] if GENERATED else [],

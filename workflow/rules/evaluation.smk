@@ -1,16 +1,6 @@
 # From translations to scores, and the tables and figures that every experiment has.
 
 
-def no_unk(system, of):
-    """A translation without unknown words; the phrase-based system, which copies them, has one translation for both."""
-    return f"<data>/translations/{system}/{of}{'' if system == PHRASE_BASED else '.no_unk'}.txt"
-
-
-def unk_forbidden(systems, of):
-    """The translations of a set with the unknown word forbidden, where they are measured."""
-    return [no_unk(system, of) for system in systems] if EXPERIMENT.evaluate.no_unk else []
-
-
 rule evaluate:
     input:
         source=SOURCE,

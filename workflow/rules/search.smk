@@ -1,21 +1,6 @@
 # From models to translations: beam search, with the unknown word allowed and forbidden.
 
 
-def search_options(wildcards):
-    """The options that decide what is found; a translation with another beam than the experiment's names it."""
-    chosen = EXPERIMENT.translate
-    beam = int(wildcards.get("beam", "").removeprefix(".beam") or chosen.beam)
-    fallback = [] if chosen.fallback else ["--no-fallback"]
-    ratio = chosen.minimum_length_ratio
-    return ["--beam", beam, "--minimum-length-ratio", ratio, *fallback, "--precision", chosen.precision]
-
-
-def speed_options(wildcards):
-    """The options that say where and how fast."""
-    device = EXPERIMENT.variants[wildcards.variant].run_time.device
-    return ["--batch", EXPERIMENT.translate.batch, "--device", device]
-
-
 rule translate:
     input:
         model=MODEL,

@@ -1,28 +1,6 @@
 # From ids to trained models and their likelihoods.
 
 
-def initial_model(wildcards):
-    """The files of the model that a variant continues, if any."""
-    before = EXPERIMENT.variants[wildcards.variant].continues
-    return expand(MODEL, variant=before) if before else []
-
-
-def train_priority(wildcards):
-    """Trainings that continue each other start first, because together they take longest."""
-    continued = {variant.continues for variant in EXPERIMENT.variants.values()}
-    follows = EXPERIMENT.variants[wildcards.variant].continues is not None
-    return 3 if follows or wildcards.variant in continued else 2
-
-
-def nll_sample(wildcards):
-    """The options that draw some of the pairs that a variant trains on; their likelihood stands for that of all."""
-    if wildcards.text == "development":
-        return []
-    longest = EXPERIMENT.variants[wildcards.variant].optimization.maximum_length
-    drawn = ["--sample", EXPERIMENT.evaluate.train_sample, "--seed", EXPERIMENT.seed]
-    return ["--maximum-length", longest, *drawn]
-
-
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. tee
 # ignores the signals that end a job, so that the training can say what it does about them.
 rule train:
