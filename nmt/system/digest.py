@@ -61,7 +61,8 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
         trees[module], imported = _read(module)
         waiting.extend(_own(imported) | set(_packages(module)))
     if _memory() != known:
-        with suppress(OSError):  # a folder that cannot be written costs time only
+        # Without a file, or with a damaged one, the modules are parsed again: a failure here costs time only.
+        with suppress(OSError):
             (ROOT / MEMORY).parent.mkdir(exist_ok=True)
             (ROOT / MEMORY).write_text(json.dumps(_memory()))
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))

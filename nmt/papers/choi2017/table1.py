@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed)
     rows = []
     for label, beam, *paths in _files(arguments):
-        test, development = (read_score(path)["all"] for path in paths)
+        test, development = map(_of_all_sentences, paths)
         rows.append(
             {
                 "pair": arguments.pair,
@@ -72,6 +73,14 @@ def run(arguments: argparse.Namespace) -> None:
     page = markdown(rows, arguments.generated)
     write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
     write_lines(arguments.output_md, page)
+
+
+def _of_all_sentences(path: str) -> dict[str, Any]:
+    """The score of all sentences. Raises UserError where there are none."""
+    score = read_score(path)["all"]
+    if not score["sentences"] or None in score.values():
+        raise UserError(f"{path}: has no score; evaluate a set with sentences")
+    return score
 
 
 def _files(arguments: argparse.Namespace) -> Iterator[tuple[str, int, str, str]]:

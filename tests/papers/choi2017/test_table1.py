@@ -16,9 +16,9 @@ from nmt.report.markup import MADE_UP
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
 
 
-def dump(path: Path, bleu: float, signature: str = "tok:none") -> str:
-    score = {"bleu": bleu, "sentences": 1370, "signature": signature}
-    score |= {"detokenized_bleu": bleu + 1, "detokenized_signature": "tok:13a"}
+def dump(path: Path, bleu: float | None, signature: str = "tok:none", sentences: int = 1370) -> str:
+    score: dict[str, Any] = {"bleu": bleu, "sentences": sentences, "signature": signature}
+    score |= {"detokenized_bleu": bleu and bleu + 1, "detokenized_signature": "tok:13a"}
     path.write_text(json.dumps({"all": score}), encoding="utf-8")
     return str(path)
 
@@ -83,6 +83,8 @@ def test_the_papers_numbers_are_those_of_its_own_beam_widths(tmp_path: Path) -> 
         (lambda words, _: words.__setitem__(words.index("my_own"), "C+AttY2D"), "C+AttY2D at beam 1 is given twice"),
         (lambda _, path: dump(path / "test1.json", 1, "other"), "made in different ways (other, tok:none)"),
         (lambda _, path: (path / "test1.json").write_text("{}"), "test1.json: no bleu of all in it"),
+        (lambda _, path: dump(path / "test1.json", 1, sentences=0), "test1.json: has no score"),
+        (lambda _, path: dump(path / "development1.json", None), "development1.json: has no score"),
         (lambda _, path: (path / "development1.json").unlink(), "development1.json: no such file"),
     ],
 )
