@@ -6,6 +6,8 @@ import argparse
 import re
 from collections.abc import Iterable, Sequence
 
+from nmt.system.options import Output
+
 MADE_UP = (
     "The language of this experiment is made up: the project generates the sentences itself. "
     "What the numbers say holds for this language alone."
@@ -32,10 +34,17 @@ LATEX = {
 
 
 def add_generated_argument(parser: argparse.ArgumentParser) -> None:
-    """The option --generated of a step that makes a table or a page."""
+    """The option --generated of a step that makes a page or a table."""
     parser.add_argument(
         "--generated", action="store_true", help="say first that the language is made up (default: it is not)"
     )
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of every step that makes a table: --generated, --output-csv and --output-md."""
+    add_generated_argument(parser)
+    parser.add_argument("--output-csv", type=Output, required=True)
+    parser.add_argument("--output-md", type=Output, required=True)
 
 
 def heading(title: str, generated: bool) -> list[str]:

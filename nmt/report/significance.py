@@ -12,9 +12,8 @@ from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.report.markup import add_generated_argument, escape_markdown, folded, heading, markdown_table, span
+from nmt.report.markup import add_table_arguments, escape_markdown, folded, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
@@ -48,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (1000)")
     parser.add_argument("--seed", type=int, required=True)
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def rows(

@@ -12,7 +12,7 @@ from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
     MADE_UP,
-    add_generated_argument,
+    add_table_arguments,
     beside,
     escape_latex,
     escape_markdown,
@@ -40,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (none)")
     parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
     PhraseBased.add_argument(parser)
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
     parser.add_argument("--output-tex", type=Output, required=True)
 
 

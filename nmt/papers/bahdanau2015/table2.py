@@ -14,7 +14,7 @@ from typing import Any
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
-    add_generated_argument,
+    add_table_arguments,
     beside,
     duration,
     escape_markdown,
@@ -24,7 +24,6 @@ from nmt.report.markup import (
 )
 from nmt.settings.checks import finite, integer, read_values, text
 from nmt.system.files import UserError, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
 # The paper's columns: title, decimals that the paper prints, decimals of ours in the CSV; None for text.
@@ -51,9 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def read_nll(path: str) -> dict[str, Any]:

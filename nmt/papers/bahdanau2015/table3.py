@@ -15,9 +15,8 @@ from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
-from nmt.report.markup import add_generated_argument, escape_markdown, heading
+from nmt.report.markup import add_table_arguments, escape_markdown, heading
 from nmt.system.files import warn, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import write_csv
 
 
@@ -33,9 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     Table3.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: int, seed: int) -> list[int]:

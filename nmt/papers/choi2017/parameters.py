@@ -10,9 +10,8 @@ from collections import Counter
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
-from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
+from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.system.files import UserError, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import write_csv
 from nmt.trained import load_model
 
@@ -33,9 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs=2, action="append", default=[], metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def count(path: str) -> Counter[str]:

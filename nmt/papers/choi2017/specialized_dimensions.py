@@ -23,10 +23,10 @@ from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
 from nmt.papers.choi2017.word_classes import read_word_classes
 from nmt.report.align import alignments
-from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
+from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.merge import word_means
 from nmt.system.files import UserError, warn, write_lines
-from nmt.system.options import Output, add_device_arguments
+from nmt.system.options import add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
 
@@ -102,9 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
     Figure4.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
     add_device_arguments(parser)
 
 

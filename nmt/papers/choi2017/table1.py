@@ -12,9 +12,8 @@ from typing import Any
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
-from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table, span
+from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import number, write_csv
 
 COLUMNS = (
@@ -43,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--development-scores", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

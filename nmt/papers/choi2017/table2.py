@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
-from nmt.report.markup import add_generated_argument, escape_markdown, heading, markdown_table
+from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.system.files import UserError, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import number, read_csv, write_csv
 
 COLUMNS = (
@@ -36,9 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
     parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
-    add_generated_argument(parser)
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
