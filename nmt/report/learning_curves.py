@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
@@ -57,10 +58,20 @@ def read_curves(path: str) -> Curves:
     return curves
 
 
+def smoothed(values: list[float]) -> list[float]:
+    """The mean of each train NLL and the one before.
+
+    Minibatches come sorted by length, 20 at a time, and a point of 50 updates ends in the middle of such a group: every
+    other one has more of the short sentences. Two have whole groups.
+    """
+    return [fmean(pair) for pair in zip(values[:1] + values, values, strict=False)]
+
+
 def draw(curves: Curves) -> Figure:
     """A row of panels for each measure, a column for updates and one for time; a dot ends each curve.
 
-    BLEU has a row where it is measured. Time is in hours, or in minutes where all trainings are shorter than an hour.
+    The train NLL is smoothed. BLEU has a row where it is measured. Time is in hours, or in minutes where all trainings
+    are shorter than an hour.
     """
     short = all(hours < 1 for measures in curves.values() for curve in measures.values() for hours in curve.hours)
     has_bleu = any(measures[DEVELOPMENT_BLEU].values for measures in curves.values())
@@ -73,7 +84,7 @@ def draw(curves: Curves) -> Figure:
                 curve = of_model[measure]
                 axes.plot(
                     [60 * hours for hours in curve.hours] if by == "hours" and short else getattr(curve, by),
-                    curve.values,
+                    smoothed(curve.values) if measure == TRAIN_NLL else curve.values,
                     color=COLOURS[index % len(COLOURS)],
                     linestyle=LINES[index % len(LINES)],
                     marker="o",

@@ -9,7 +9,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.monitor.gather_metrics import COLUMNS
 from nmt.report.drawing import style
-from nmt.report.learning_curves import draw, read_curves
+from nmt.report.learning_curves import draw, read_curves, smoothed
 
 ROWS = [
     *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
@@ -29,8 +29,8 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     panels = figure.axes
     drawn = [[line.get_xydata().tolist() for line in axes.lines] for axes in panels]
     assert drawn == [
-        [[[50, 90.5], [100, 40.25]], [[150, 8]]],
-        [[[0.1, 90.5], [0.2, 40.25]], [[0.4, 8]]],
+        [[[50, 90.5], [100, 65.375]], [[150, 8]]],
+        [[[0.1, 90.5], [0.2, 65.375]], [[0.4, 8]]],
         [[[100, 50]], [[200, 9], [150, 9.5]]],
         [[[0.2, 50]], [[1.5, 9], [0.45, 9.5]]],
     ]
@@ -42,6 +42,11 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     assert first.get_linestyle() != second.get_linestyle()
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
+
+
+def test_the_train_nll_does_not_follow_the_lengths_of_sorted_minibatches() -> None:
+    assert smoothed([4, 6, 4, 6, 4]) == [4, 5, 5, 5, 5]
+    assert smoothed([]) == []
 
 
 def test_bleu_has_a_row_of_its_own_where_it_is_measured(tmp_path: Path) -> None:
