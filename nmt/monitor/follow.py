@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Never
@@ -52,13 +52,28 @@ IDLE = "Nothing to be done"
 
 @dataclass
 class Task:
-    """A stage or a training under way: what it is called, and its bar, which only a terminal shows."""
+    """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
+
+    Its time is that in which one of its jobs ran: those of a stage may have others between them.
+    """
 
     label: str
     bar: tqdm[Never]
-    begun: float
     unit: str
     done: int = 0
+    running: set[str] = field(default_factory=set)
+    since: float = 0
+    seconds: float = 0
+
+    def begin(self, job: str) -> None:
+        if not self.running:
+            self.since = time.monotonic()
+        self.running.add(job)
+
+    def end(self, job: str) -> None:
+        self.running.discard(job)
+        if not self.running:
+            self.seconds += time.monotonic() - self.since
 
     def to(self, done: int) -> None:
         self.bar.update(done - self.done)
@@ -67,7 +82,7 @@ class Task:
     def close(self) -> None:
         """Write a line in place of the bar."""
         self.bar.close()
-        say(f"{self.label:24} {self.done:>7,} {self.unit:8} {span(time.monotonic() - self.begun):>12}")
+        say(f"{self.label:24} {self.done:>7,} {self.unit:8} {span(self.seconds):>12}")
 
 
 class Follower:
@@ -137,6 +152,7 @@ class Follower:
         if stage not in self.stages:
             total = sum(jobs for rule, jobs in self.counts.items() if stage_of(rule) == stage)
             self.stages[stage] = task(stage, total, "jobs")
+        self.stages[stage].begin(job)
 
     def train(self, name: str) -> None:
         """A training begins."""
@@ -144,14 +160,18 @@ class Follower:
         self.jobs[self.job] = (self.rule, variant.label)
         if variant.label not in self.trainings:  # as it is in a second attempt
             self.trainings[variant.label] = task(variant.label, variant.optimization.updates, "updates")
+        self.trainings[variant.label].begin(self.job)
 
     def finish(self, job: str) -> None:
         """A job is done, and its stage with the last one."""
         rule, label = self.jobs.get(job, ("", None))
         if label is not None:
-            self.trainings.pop(label).close()
+            training = self.trainings.pop(label)
+            training.end(job)
+            training.close()
         stage = self.stages.get(stage_of(rule))
         if stage is not None:
+            stage.end(job)
             stage.to(stage.done + 1)
             if stage.done == stage.bar.total:
                 stage.close()
@@ -194,9 +214,9 @@ class Follower:
 
 
 def task(label: str, total: int, unit: str) -> Task:
-    """One that begins now."""
+    """One of which nothing is done yet."""
     bar: tqdm[Never] = tqdm(desc=label, total=total, unit=f" {unit}", disable=None, leave=False)
-    return Task(label, bar, time.monotonic(), unit)
+    return Task(label, bar, unit)
 
 
 def say(text: str) -> None:

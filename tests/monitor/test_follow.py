@@ -15,7 +15,7 @@ import pytest
 
 from nmt import commands
 from nmt.monitor import follow as module
-from nmt.monitor.follow import follow, stage_of
+from nmt.monitor.follow import Follower, follow, stage_of
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 
@@ -116,6 +116,20 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
         ["tables and figures", "1 jobs"],
     ]
     assert last == "BLEU on newstest2014: RNNsearch-50* 91.1, Phrase-based (Thot) 81.3."
+
+
+def test_the_time_of_a_stage_is_that_in_which_it_had_jobs(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two jobs at once from 0 to 10 and from 5 to 20 s, nothing for a minute, and one from 80 to 85."""
+    events = [(0, 1, "start"), (5, 2, "start"), (10, 1, ""), (20, 2, ""), (80, 3, "start"), (85, 3, "")]
+    follower = Follower(experiment, Path("logs/run.log"))
+    follower.counts = {"evaluate": 3}
+    for seconds, job, starts in events:
+        monkeypatch.setattr("time.monotonic", lambda now=seconds: now)
+        for line in ["rule evaluate:", f"    jobid: {job}"] if starts else [f"Finished jobid: {job} (Rule: evaluate)"]:
+            follower.read(line)
+    assert capsys.readouterr().out.split() == ["tables", "and", "figures", "3", "jobs", "25", "seconds"]
 
 
 def test_the_last_run_says_how_long_it_takes(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
