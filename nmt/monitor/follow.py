@@ -54,7 +54,7 @@ IDLE = "Nothing to be done"
 class Task:
     """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
 
-    Its time is that in which one of its jobs ran: those of a stage may have others between them.
+    Its time counts only while one of its jobs runs.
     """
 
     label: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean
 
 from matplotlib.figure import Figure
@@ -61,10 +62,10 @@ def read_curves(path: str) -> Curves:
 def smoothed(values: list[float]) -> list[float]:
     """The mean of each train NLL and the one before.
 
-    Minibatches come sorted by length, 20 at a time, and a point of 50 updates ends in the middle of such a group: every
-    other one has more of the short sentences. Two have whole groups.
+    Minibatches come in groups of 20 that are sorted by length. A point covers 50 updates, two and a half groups: every
+    other point has more short sentences. Two points cover whole groups.
     """
-    return [fmean(pair) for pair in zip(values[:1] + values, values, strict=False)]
+    return [fmean(pair) for pair in pairwise(values[:1] + values)]
 
 
 def draw(curves: Curves) -> Figure:
