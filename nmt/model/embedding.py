@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.model.fast.precision import padded_rows
+
 
 class Embedding(nn.Module):
     """The m-dimensional embedding matrix of K words, stored as (K, m), and an optional bias shared by all words.
@@ -38,4 +40,4 @@ class Embedding(nn.Module):
         if gate is not None or words.device.type != "cpu":
             return project(self(words, gate))
         distinct, places = words.unique(return_inverse=True)
-        return functional.embedding(places, project(self(distinct)))
+        return functional.embedding(places, project(padded_rows(self(distinct))))

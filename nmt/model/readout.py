@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from nmt.model.fast import choice
-from nmt.model.fast.precision import product_type
+from nmt.model.fast.precision import ROWS, padded_rows, product_type
 from nmt.model.fast.steps import softmax as softmax_steps
 from nmt.model.products import PLAIN, Products
 from nmt.settings.variant import Architecture
@@ -94,7 +94,7 @@ class _SummedNLL(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
         dtype, (symbols, columns) = product_type(W_o), W_o.shape
         on_cpu = W_o.device.type == "cpu"
-        hidden, weights = hidden.to(dtype), W_o
+        hidden, weights = padded_rows(hidden).to(dtype), W_o
         if dtype != W_o.dtype:
             more = 0 if on_cpu else -columns % MULTIPLE
             hidden = functional.pad(hidden, (0, more))
@@ -105,18 +105,21 @@ class _SummedNLL(torch.autograd.Function):
         chunk = CHUNK if on_cpu else GPU_CHUNK
         chunks = math.ceil(len(hidden) * hidden.element_size() / (chunk * torch.float32.itemsize))
         size = math.ceil(len(hidden) / chunks)
+        if dtype != W_o.dtype:
+            size += -size % ROWS
         block = BLOCK if on_cpu else size
         softmax = _functions(W_o)
         logits, bias = _padded_logits(hidden[:size], symbols), _padded_bias(b_o)
         for start in range(0, len(hidden), size):
             rows, targets = hidden[start : start + size], words[start : start + size]
             errors = torch.mm(rows, weights.T, out=logits[: len(rows), : len(weights)])
-            for first in range(0, len(rows), block):
-                last = min(first + block, len(rows))
+            for first in range(0, len(targets), block):
+                last = min(first + block, len(targets))
                 real = None if counted is None else counted[start + first : start + last]
                 loss, grad_bias = softmax.errors(logits[first:last], targets[first:last], real, bias)
                 total += loss
                 grad_b += grad_bias[:symbols]
+            errors[len(targets) :] = 0
             torch.mm(errors, weights, out=grad_hidden[start : start + size])
             if grad_W is None:
                 grad_W = (errors.T @ rows)[:symbols, :columns].to(W_o.dtype)
@@ -125,7 +128,7 @@ class _SummedNLL(torch.autograd.Function):
             else:
                 grad_W += (errors.T @ rows)[:symbols, :columns]
         assert grad_W is not None
-        ctx.gradients = grad_hidden[:, :columns], grad_W, grad_b
+        ctx.gradients = grad_hidden[: len(words), :columns], grad_W, grad_b
         return total
 
     @staticmethod

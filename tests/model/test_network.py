@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from nmt.model import readout
 from nmt.model.attention import fine_grained
@@ -366,6 +367,51 @@ def test_bfloat16_stays_near_float32(attention: str, contextualization: int | No
     ours = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
     theirs = torch.cat([gradient.flatten() for gradient in gradients])
     assert torch.nn.functional.cosine_similarity(ours, theirs, dim=0) > 0.995
+
+
+def test_bfloat16_likelihood_of_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readout, "CHUNK", 32)
+    softmax = tiny_model(dtype=torch.float32).decoder.readout
+    generator = torch.Generator().manual_seed(1)
+    hidden = torch.randn(150, 3, generator=generator, requires_grad=True)
+    words = torch.randint(TARGET_SYMBOLS, (150,), generator=generator)
+    leaves = [hidden, softmax.W_o, softmax.b_o]
+    plain = softmax.nll(hidden, words).sum()
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = softmax.summed_nll(hidden, words)
+    torch.testing.assert_close(rounded, plain, rtol=0.001, atol=0)
+    gradients = (torch.autograd.grad(total, leaves) for total in (rounded, plain))
+    for ours, theirs in zip(*gradients, strict=True):
+        assert torch.nn.functional.cosine_similarity(ours.flatten(), theirs.flatten(), dim=0) > 0.999
+
+
+class ProductShapes(TorchDispatchMode):
+    """Gathers the shapes of the operands of matrix products."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[tuple[torch.Size, ...]] = set()
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function.overloadpacket in (torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.bmm):
+            self.found.add(tuple(operand.shape for operand in args))
+        return function(*args, **(kwargs or {}))
+
+
+@kinds
+def test_bfloat16_products_have_the_same_shapes_whatever_the_words(kind: dict[str, Any]) -> None:
+    """oneDNN generates code for each shape, so neither distinct words nor padding may change one."""
+    model = tiny_model(dtype=torch.float32, **kind)
+    batch = ragged_batch()
+    alike = Batch(torch.zeros_like(batch.source), batch.source_mask, torch.ones_like(batch.target), batch.target_mask)
+    unpadded = batch._replace(target_mask=torch.ones_like(batch.target_mask))
+    found = []
+    for words in (batch, alike, unpadded):
+        with ProductShapes() as shapes, torch.autocast("cpu", torch.bfloat16):
+            model.summed_nll(*words).backward()
+        found.append(shapes.found)
+    assert found[0]
+    assert found[0] == found[1] == found[2]
 
 
 @attentions
