@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nmt.model.attention.scored import ScoredAttention, first_backward
 from nmt.model.fast import loop
 from nmt.model.fast.additive import FastAdditive
-from nmt.model.fast.steps import tanh_
+from nmt.model.fast.steps import tanh_of_sum
 from nmt.model.memory import Memory
 from nmt.model.products import PLAIN, Products, cached_rows
 from nmt.settings.variant import Architecture
@@ -56,7 +56,7 @@ class AdditiveAttention(ScoredAttention):
         query = self.query(state, previous, linear).view(len(memory), -1, 1, len(self.v_a))
         size = cached_rows(query, query[0].numel() * kept.mask.shape[1])
         parts = zip(query.split(size), kept.keys.unsqueeze(1).split(size), strict=True)
-        energy = torch.cat([tanh_(asked + keys) @ self.v_a for asked, keys in parts])  # (B, k, Tx)
+        energy = torch.cat([tanh_of_sum(asked, keys) @ self.v_a for asked, keys in parts])  # (B, k, Tx)
         alignment = energy.masked_fill(~kept.mask.unsqueeze(1), -torch.inf).softmax(dim=-1)
         context = alignment @ kept.values  # (B, k, p)
         return alignment.flatten(0, 1), context.flatten(0, 1)

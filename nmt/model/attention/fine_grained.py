@@ -12,7 +12,7 @@ from torch.nn import functional
 from nmt.model.attention.scored import ScoredAttention, first_backward
 from nmt.model.fast import loop
 from nmt.model.fast.fine_grained import FastFineGrained
-from nmt.model.fast.steps import tanh_
+from nmt.model.fast.steps import tanh_of_sum
 from nmt.model.memory import Memory
 from nmt.model.products import PLAIN, Products, cached_rows
 from nmt.settings.variant import Architecture
@@ -52,7 +52,7 @@ class FineGrainedAttention(ScoredAttention):
 
     def weights(self, kept: Kept, query: Tensor, linear: Products = PLAIN) -> Tensor:
         """alpha_i (..., Tx, 2n), Eqs. 7 and 8, of `query` (..., n'), to which what is `kept` broadcasts."""
-        scores = linear(tanh_(query.unsqueeze(-2) + kept.keys), self.V)
+        scores = linear(tanh_of_sum(query.unsqueeze(-2), kept.keys), self.V)
         return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=-2)
 
     def attend(

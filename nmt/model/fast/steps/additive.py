@@ -56,5 +56,5 @@ def attend_backward(
 
 
 def _sigma(query: Tensor, keys: Tensor, v_a: Tensor) -> Tensor:
-    """sigma(2x) = (tanh(x) + 1) / 2 of x = W_a s_{i-1} + U_a h_j, (B, Tx, n'): see `tanh_`."""
-    return (keys + query.to(v_a.dtype).unsqueeze(1)).mul_(2).sigmoid_()
+    """sigma(2x) = (tanh(x) + 1) / 2 of x = W_a s_{i-1} + U_a h_j, (B, Tx, n'): see `tanh_of_sum`."""
+    return torch.add(2 * query.to(v_a.dtype).unsqueeze(1), keys, alpha=2).sigmoid_()

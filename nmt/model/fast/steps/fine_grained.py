@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nmt.model.fast.steps import tanh_
+from nmt.model.fast.steps import tanh_of_sum
 
 
 def attend(
@@ -21,7 +21,8 @@ def attend(
     annotations (B, Tx, 2n) are what is weighted.
     """
     scores = _hidden(query, keys).to(V.dtype) @ V.T
-    torch.softmax(scores.masked_fill_(~mask.unsqueeze(-1), -torch.inf), dim=1, out=weights)
+    padding = scores.new_zeros(mask.shape).masked_fill_(~mask, -torch.inf)
+    torch.softmax(scores.add_(padding.unsqueeze(-1)), dim=1, out=weights)
     torch.sum(weights * annotations, dim=1, out=context)
 
 
@@ -44,21 +45,21 @@ def attend_backward(
     (2n, n').
     """
     arriving = grad_context.unsqueeze(1)
-    grad_annotations.addcmul_(weights, arriving)
+    alpha = weights.to(annotations.dtype)
+    grad_annotations.addcmul_(alpha, arriving)
     # A softmax subtracts the weighted mean of its gradients dL/dc_i o h_j, which is dL/dc_i o c_i.
-    grad_scores = (annotations - context.unsqueeze(1)).mul_(arriving).mul_(weights).to(V.dtype)
+    grad_scores = (annotations - context.unsqueeze(1)).mul_(arriving).mul_(alpha).to(V.dtype)
     hidden = _hidden(query, keys).to(V.dtype)
     rows, seen = grad_scores.flatten(0, 1).T, hidden.flatten(0, 1)
     if grad_V.dtype == V.dtype:
         grad_V.addmm_(rows, seen)
     else:
         grad_V += rows @ seen
-    grad_hidden = grad_scores @ V
-    through = grad_hidden.addcmul_(grad_hidden * hidden, hidden, value=-1)
+    through = torch.ops.aten.tanh_backward(grad_scores @ V, hidden)
     grad_keys += through
     grad_query.copy_(through.sum(dim=1))
 
 
 def _hidden(query: Tensor, keys: Tensor) -> Tensor:
     """tanh of the sum of a query (B, n') and keys (B, Tx, n'): (B, Tx, n')."""
-    return tanh_(keys + query.unsqueeze(1))
+    return tanh_of_sum(query.unsqueeze(1), keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nmt.model.fast.steps import tanh_
+from nmt.model.fast.steps import tanh_of_sum
 
 
 def gates(
@@ -39,7 +39,7 @@ def candidate(
     inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
     """
     n = state.shape[-1]
-    tanh_(torch.add(inputs[..., :n], product, out=candidate))
+    tanh_of_sum(inputs[..., :n], product, out=candidate)
     torch.lerp(state, candidate, gate[..., :n], out=new)
     if low_precision is not None:
         low_precision.copy_(new)
