@@ -103,6 +103,7 @@ def draw(curves: Curves) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel(TITLES[measure])
     panels[-1][0].set_xlabel("Updates")
+    panels[-1][0].locator_params(axis="x", nbins=6)  # numbers of five digits need room
     panels[-1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
     handles, labels = panels[0][0].get_legend_handles_labels()
     legend = figure.legend(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,15 @@ def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys
     assert said in error
     assert error.count("\n") == 1
     assert not (tmp_path / "c.png").exists()
+
+
+@pytest.mark.parametrize("updates", [5_000, 15_000, 30_000, 288_000, 1_000_000])
+def test_the_numbers_of_updates_do_not_touch(updates: int, tmp_path: Path) -> None:
+    with style():
+        figure = draw(read_curves(points(tmp_path, "a,train_nll,50,0.1,90.5", f"a,train_nll,{updates},2,30")))
+        figure.draw_without_rendering()
+        labels = [label.get_window_extent() for label in figure.axes[-2].get_xticklabels()]
+    labels = [label for label in labels if label.width]
+    gaps = [after.x0 - before.x1 for before, after in pairwise(labels)]
+    assert len(gaps) >= 2
+    assert min(gaps) > labels[0].height
