@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-MINUS_ONE = torch.tensor(-1.0)
+MINUS_ONE = torch.tensor(-1.0)  # a tensor, so that 2 sigma - 1 takes one pass over memory
 
 
 def tanh_of_sum(x: Tensor, y: Tensor, out: Tensor | None = None) -> Tensor:
