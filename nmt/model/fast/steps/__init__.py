@@ -8,7 +8,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-
 MINUS_ONE = torch.tensor(-1.0)  # a tensor, so that 2 sigma - 1 takes one pass over memory
 
 
