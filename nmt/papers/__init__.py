@@ -2,7 +2,8 @@
 
 `room` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
 package, and one line of help), `Settings` with the class method `build`, `check(settings, experiment)`, which raises
-UserError, and `artefacts(settings, experiment)`.
+UserError, and `artefacts(settings, experiment)`; and `beams(experiment)` if its tables score other beams than the
+experiment's.
 """
 
 from __future__ import annotations
@@ -45,6 +46,18 @@ def artefacts(experiment: Experiment) -> list[Artefact]:
     if experiment.paper is None:
         return []
     return list(room(experiment.paper.name).artefacts(settings(experiment), experiment))
+
+
+def beams(experiment: Experiment) -> dict[int, str]:
+    """The beam widths at which models are scored, and how the names of their translations end for each.
+
+    The ending is empty for the experiment's own beam. Raises UserError where there is no such paper.
+    """
+    if experiment.paper is not None:
+        found = room(experiment.paper.name)
+        if hasattr(found, "beams"):
+            return dict(found.beams(experiment))
+    return {experiment.translate.beam: ""}
 
 
 def page_head(experiment: Experiment) -> list[str]:

@@ -1,7 +1,7 @@
 """Test which differences in BLEU are more than chance, by paired bootstrap (`nmt.evaluation.bootstrap`).
 
-Each row compares a system with a baseline on the same sentences: on all and, where they were translated with the
-unknown word forbidden, on those without unknown words.
+Each row compares a system with a baseline on the same sentences: on all; where they were translated with the unknown
+word forbidden, on those without unknown words; and where there are greedy translations, on these of all sentences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLUMNS = (
     *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "lower", "upper", "p_value"),
     *("sentences", "resamples", "signature"),
 )
-PARTS = {"all": "All", "no_unk": "No UNK"}
+PARTS = {"all": "All", "no_unk": "No UNK", "greedy": "All (beam 1)"}
 LEVEL = 0.05
 
 
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--translations-no-unk", nargs="*", default=[], help="one file for each system, UNK forbidden (none)"
     )
+    parser.add_argument("--translations-greedy", nargs="*", default=[], help="one file for each system, beam 1 (none)")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the systems")
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
@@ -118,22 +119,23 @@ def run(arguments: argparse.Namespace) -> None:
     for label in (label for pair in pairs for label in pair):
         if label not in arguments.labels:
             raise UserError(f"--pair: {label} is not among --labels; name one of them")
-    files = paired(arguments.labels, "--translations", arguments.translations)
-    if arguments.translations_no_unk:
-        files += paired(arguments.labels, "--translations-no-unk", arguments.translations_no_unk)
-    source, reference, *translations = read_parallel(
-        arguments.source, arguments.reference, *(path for _, path in files)
-    )
+    given = {
+        "all": ("--translations", arguments.translations),
+        "no_unk": ("--translations-no-unk", arguments.translations_no_unk),
+        "greedy": ("--translations-greedy", arguments.translations_greedy),
+    }
+    parts = [part for part, (_, paths) in given.items() if paths]
+    files = [path for part in parts for _, path in paired(arguments.labels, *given[part])]
+    source, reference, *translations = read_parallel(arguments.source, arguments.reference, *files)
     known = known_lines(source, reference, *read_shortlists(arguments))
-    systems = len(arguments.labels)
-    parts = {"all": (translations[:systems], list(range(len(source)))), "no_unk": (translations[systems:], known)}
     table: list[list[Cell]] = []
-    for part, (texts, indices) in parts.items():
-        if texts:
-            chosen = {
-                label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
-            }
-            wanted = [reference[index] for index in indices]
-            table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
+    for part in parts:
+        indices = known if part == "no_unk" else list(range(len(source)))
+        texts, translations = translations[: len(arguments.labels)], translations[len(arguments.labels) :]
+        chosen = {
+            label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
+        }
+        wanted = [reference[index] for index in indices]
+        table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
     write_csv(arguments.output_csv, COLUMNS, table)
     write_lines(arguments.output_md, markdown(table, fold, arguments.generated))

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,11 @@ def test_the_papers() -> None:
     assert papers.room("bahdanau2015").STEPS["table1"]
     assert papers.page_head(experiment()) == []
     assert papers.settings(experiment()) is None
+
+
+@pytest.mark.parametrize("chosen", [{}, {"paper": {"name": "bahdanau2015"}}])
+def test_scores_are_at_the_beam_of_the_experiment_unless_the_paper_has_others(chosen: dict[str, Any]) -> None:
+    assert papers.beams(experiment(translate={"beam": 7}, **chosen)) == {7: ""}
 
 
 def test_a_paper_that_is_not_there_is_one_line() -> None:

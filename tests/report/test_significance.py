@@ -112,11 +112,31 @@ def test_without_translations_that_avoid_unknown_words(words: list[str], tmp_pat
     assert "No UNK" not in page
 
 
+def test_greedy_translations(words: list[str], tmp_path: Path) -> None:
+    place = words.index("--translations-no-unk")
+    good, bad = str(tmp_path / "good"), str(tmp_path / "bad")
+    words[place : place + 4] = ["--translations-greedy", bad, good, good]
+    assert main([*words, "7"]) == 0
+    found = rows(tmp_path / "out.csv")
+    assert [(row["part"], row["system"], row["sentences"]) for row in found] == [
+        ("all", "bad", "26"),
+        ("all", "alike", "26"),
+        ("greedy", "bad", "26"),
+        ("greedy", "alike", "26"),
+    ]
+    assert float(found[0]["difference"]) == pytest.approx(-float(found[2]["difference"]))
+    assert found[2]["bleu"] == found[3]["bleu"] == "100.00"
+    page = (tmp_path / "out.md").read_text()
+    assert "All (beam 1)" in page
+    assert "(All: 26, All (beam 1): 26)" in page
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--pair", "good", "other"], "--pair: other is not among --labels"),
         (["--resamples", "0"], "--resamples, --seed"),
+        (["--translations-greedy", "one"], "3 labels for 1 files of --translations-greedy"),
     ],
 )
 def test_bad_options(

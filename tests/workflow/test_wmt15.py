@@ -124,6 +124,10 @@ def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: s
         scores = list(csv.DictReader(file))
     assert {row["model"] for row in scores} == {name.replace("CA", "C+A") for name in trained}
     assert {int(row["beam"]) for row in scores} == beams
+    with (results / "significance.csv").open() as file:
+        tested = [(row["part"], row["system"], row["baseline"]) for row in csv.DictReader(file)]
+    named = [tuple(name.replace("CA", "C+A") for name in two) for two in compared]
+    assert tested == [(part, *two) for part in ("all", "greedy")[: len(beams)] for two in named]
     figure3 = (results / "figure3.csv").read_text().split("\n")
     assert figure3[1].startswith("0,")
     again = tree.snakemake("--dry-run", "--config", f"mirror={mirror}", configs=["tiny.yaml"])

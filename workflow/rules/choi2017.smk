@@ -1,5 +1,5 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
-from nmt.papers.choi2017.room import beams, language_pair, timed
+from nmt.papers.choi2017.room import language_pair, timed
 from nmt.papers.choi2017.word_classes import GENERATED
 
 PAPER = papers.settings(EXPERIMENT)
@@ -13,12 +13,12 @@ if PAPER.table1:
             scores=of_set(
                 "<data>/evaluation/{variant}/{set}{beam}.json",
                 variant=EXPERIMENT.variants,
-                beam=beams(EXPERIMENT).values(),
+                beam=BEAMS.values(),
             ),
             development=expand(
                 "<data>/evaluation/{variant}/development{beam}.json",
                 variant=EXPERIMENT.variants,
-                beam=beams(EXPERIMENT).values(),
+                beam=BEAMS.values(),
             ),
             printed=ARTEFACTS["table1"].printed,
         output:
@@ -35,7 +35,7 @@ if PAPER.table1:
         params:
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
-            beams=list(beams(EXPERIMENT)),
+            beams=list(BEAMS),
             generated=MADE_UP,
             code=code("choi2017.table1"),
         shell:

@@ -91,6 +91,7 @@ MODEL = [
     + (("source.codes", "target.codes") if BPE else ())
 ]
 SYSTEMS = EXPERIMENT.systems
+BEAMS = papers.beams(EXPERIMENT)
 # The option of tables and pages that says whether the language is that of the project.
 MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
@@ -196,9 +197,9 @@ def labels(systems):
     return [SYSTEMS[system] for system in systems]
 
 
-def no_unk(system, of):
-    """A translation without unknown words; the phrase-based system, which copies them, has one translation for both."""
-    return f"<data>/translations/{system}/{of}{'' if system == PHRASE_BASED else '.no_unk'}.txt"
+def of_systems(systems, of, ending):
+    """The translations of a set whose names end so; the phrase-based system has one translation for all purposes."""
+    return [f"<data>/translations/{one}/{of}{'' if one == PHRASE_BASED else ending}.txt" for one in systems]
 
 
 def initial_model(wildcards):
@@ -246,4 +247,9 @@ def drawn(name):
 
 def unk_forbidden(systems, of):
     """The translations of a set with the unknown word forbidden, where they are measured."""
-    return [no_unk(system, of) for system in systems] if EXPERIMENT.evaluate.no_unk else []
+    return of_systems(systems, of, ".no_unk") if EXPERIMENT.evaluate.no_unk else []
+
+
+def greedy(systems, of):
+    """The greedy translations of a set, where they are measured beside those of the experiment's beam."""
+    return of_systems(systems, of, BEAMS[1]) if 1 in BEAMS and len(BEAMS) > 1 else []

@@ -90,6 +90,7 @@ rule significance:
         codes=CODES,
         translations=of_set(TRANSLATION, variant=SYSTEMS),
         no_unk=lambda wildcards: unk_forbidden(SYSTEMS, PLACES[wildcards.place]),
+        greedy=lambda wildcards: greedy(SYSTEMS, PLACES[wildcards.place]),
     output:
         multiext("<results>/{place}significance", csv=".csv", md=".md"),
     log:
@@ -115,7 +116,7 @@ rule significance:
     shell:
         "python -m nmt significance --source {input.source:q} --reference {input.reference:q}"
         " --shortlists {input.shortlists:q} --codes {input.codes:q} --translations {input.translations:q}"
-        " --translations-no-unk {input.no_unk:q}"
+        " --translations-no-unk {input.no_unk:q} --translations-greedy {input.greedy:q}"
         " --labels {params.labels:q} {params.pairs:q} --seed {params.seed:q}"
         " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
 

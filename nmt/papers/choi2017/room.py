@@ -67,7 +67,7 @@ def timed(settings: Settings) -> list[str]:
 
 
 def beams(experiment: Experiment) -> dict[int, str]:
-    """The beam widths of Table 1, and what the names of translations have for each: 1, and the experiment's own."""
+    """The beam widths of Table 1, 1 and the experiment's own: see `nmt.papers.beams`."""
     own = experiment.translate.beam
     return ({} if own == 1 else {1: ".beam1"}) | {own: ""}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
-from nmt.papers.choi2017.room import STEPS, beams, language_pair, timed
+from nmt.papers.choi2017.room import STEPS, language_pair, timed
 from nmt.papers.choi2017.settings import Figure4, Parameters, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.system.files import UserError
@@ -93,8 +93,8 @@ def test_what_the_rules_ask() -> None:
     chosen = Settings.build({"pairs": [*PAIRS, ["AttY", "CAttY"]]}, "here")
     assert timed(chosen) == ["AttY", "AttY2D", "CAttY", "CAttY2D"]
     assert timed(Settings()) == []
-    assert beams(experiment()) == {1: ".beam1", 12: ""}
-    assert beams(experiment(translate={"beam": 1})) == {1: ""}
+    assert papers.beams(experiment(**paper())) == {1: ".beam1", 12: ""}
+    assert papers.beams(experiment(**paper(), translate={"beam": 1})) == {1: ""}
     assert language_pair(experiment(languages={"source": "en", "target": "de"})) == "En-De"
 
 
