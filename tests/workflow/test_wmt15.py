@@ -89,7 +89,9 @@ def config(pair: str) -> str:
 
 @pytest.mark.parametrize("pair", NAMES)
 def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
-    planned = jobs(tree.snakemake("--dry-run", configs=[config(pair)]))
+    run = tree.snakemake("--dry-run", "--printshellcmds", configs=[config(pair)])
+    assert "--translations-greedy data/" in run.stdout
+    planned = jobs(run)
     rules = [rule for rule, _ in planned]
     corpora = len(NAMES[pair]) + 2
     assert (rules.count("fetch"), rules.count("extract"), rules.count("select")) == (corpora, corpora, 1)
