@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from pathlib import Path
+from sys import intern
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
     Every step that is given the same texts, number and seed draws the same pairs. Raises UserError if there are none.
     """
     source, target = texts
-    pairs = [(split_words(one), split_words(other)) for one, other in read_pairs(source, target)]
+    pairs = [(_words(one), _words(other)) for one, other in read_pairs(source, target)]
     pairs = [pair for pair in pairs if all(pair)]
     if not pairs:
         raise UserError(f"{source}, {target}: no pair with words on both sides; give texts that are not empty")
@@ -29,6 +30,11 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
     chosen = np.zeros(len(pairs), dtype=bool)
     chosen[np.random.default_rng(seed).permutation(len(pairs))[:number]] = True
     return list(compress(pairs, chosen))
+
+
+def _words(line: str) -> list[str]:
+    """The words of the line; each word is in memory once, however often it occurs."""
+    return [intern(word) for word in split_words(line)]
 
 
 def without_gaps(sources: Sequence[str], translations: Iterable[str], name: Path) -> list[str]:

@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.text import Pair, drawn_pairs
@@ -25,7 +26,8 @@ from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 Span = tuple[int, int, int, int]
-TARGET_BITS = np.uint64(32)
+TARGET_BITS = 32
+LINES_PER_PIECE = 100_000
 
 
 def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Span]:
@@ -58,29 +60,78 @@ def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Sp
                     break
 
 
+class Phrases:
+    """The phrases that are extracted from one side of all pairs, as places in its text."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.words: list[str] = []  # different ones, by their ids
+        self.ids: dict[str, int] = {}
+        self.row = array("I")  # the ids of the words of all sentences
+        self.places = array("I")  # of each extracted phrase: its first word's index in `row` * longest + its length - 1
+
+    def add_sentence(self, words: Iterable[str]) -> int:
+        """Append a sentence to the text; returns the index of its first word."""
+        start = len(self.row)
+        for word in words:
+            if word not in self.ids:
+                self.ids[word] = len(self.words)
+                self.words.append(word)
+            self.row.append(self.ids[word])
+        return start
+
+    def extract(self, begin: int, end: int) -> None:
+        """Extract the words [begin, end) of the text."""
+        self.places.append(begin * self.longest + end - begin - 1)
+
+    def numbers(self) -> NDArray[np.uint32]:
+        """For each extracted phrase the number of extractions before the first one of the same words."""
+        row = np.frombuffer(self.row, np.uint32)
+        earliest = np.zeros((len(row), self.longest), np.uint32)  # the first place of each n-gram's words
+        ngrams = np.zeros(len(row), np.int64)  # equal where the words are
+        for n in range(min(self.longest, len(row))):
+            _, first, ngrams = np.unique(
+                ngrams[: len(row) - n] * len(self.words) + row[n:], return_index=True, return_inverse=True
+            )
+            earliest[: len(ngrams), n] = first[ngrams] * self.longest + n
+        places = earliest.ravel()[np.frombuffer(self.places, np.uint32)]
+        number = np.zeros(earliest.size, np.uint32)
+        number[places[::-1]] = np.arange(len(places))[::-1]  # of several assignments to an element the last one holds
+        return number[places]
+
+    def texts(self, numbers: Iterable[int]) -> Iterator[str]:
+        """Yield the words of the extracted phrases with these numbers."""
+        for number in numbers:
+            begin, length = divmod(self.places[number], self.longest)
+            yield " ".join([self.words[word] for word in self.row[begin : begin + length + 1]])
+
+
 def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) -> Iterator[str]:
     """The lines of the phrase table, at most `translations` for each source phrase."""
-    sources: dict[str, int] = {}
-    targets: dict[str, int] = {}
-    found = array("Q")
+    sources, targets = Phrases(longest), Phrases(longest)
     for (source, target), links in pairs:
+        i, j = sources.add_sentence(source), targets.add_sentence(target)
         for begin, end, left, right in spans(len(source), len(target), links, longest):
-            one, other = " ".join(source[begin:end]), " ".join(target[left:right])
-            found.append(sources.setdefault(one, len(sources)) << 32 | targets.setdefault(other, len(targets)))
-    keys, counts = np.unique(np.frombuffer(found, dtype=np.uint64), return_counts=True)
-    source_ids = (keys >> TARGET_BITS).astype(np.int64)
-    target_ids = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    target_counts = np.bincount(target_ids, weights=counts, minlength=len(targets)).astype(np.int64)
-    order = np.lexsort((target_ids, -counts, source_ids))
-    source_ids, target_ids, counts = source_ids[order], target_ids[order], counts[order]
-    places = np.arange(len(source_ids))
-    starts = np.ones(len(source_ids), dtype=bool)
-    starts[1:] = source_ids[1:] != source_ids[:-1]
+            sources.extract(i + begin, i + end)
+            targets.extract(j + left, j + right)
+    keys = sources.numbers().astype(np.int64) << TARGET_BITS
+    keys |= targets.numbers()
+    keys, counts = np.unique(keys, return_counts=True)
+    source_numbers, target_numbers = keys >> TARGET_BITS, keys & ((1 << TARGET_BITS) - 1)
+    target_counts = np.bincount(target_numbers, counts).astype(np.int64)
+    order = np.lexsort((target_numbers, -counts, source_numbers))
+    source_numbers, target_numbers, counts = source_numbers[order], target_numbers[order], counts[order]
+    places = np.arange(len(source_numbers))
+    starts = np.ones(len(source_numbers), dtype=bool)
+    starts[1:] = source_numbers[1:] != source_numbers[:-1]
     kept = places - np.maximum.accumulate(np.where(starts, places, 0)) < translations
-    source_phrases, target_phrases = list(sources), list(targets)
-    rows = zip(source_ids[kept].tolist(), target_ids[kept].tolist(), counts[kept].tolist(), strict=True)
-    for one, other, count in rows:
-        yield f"{target_phrases[other]} ||| {source_phrases[one]} ||| {target_counts[other]} {count}"
+    source_numbers, target_numbers, counts = source_numbers[kept], target_numbers[kept], counts[kept]
+    for first in range(0, len(counts), LINES_PER_PIECE):
+        piece = slice(first, first + LINES_PER_PIECE)
+        texts = targets.texts(target_numbers[piece].tolist()), sources.texts(source_numbers[piece].tolist())
+        numbers = target_counts[target_numbers[piece]].tolist(), counts[piece].tolist()
+        for target, source, all_counts, pair_counts in zip(*texts, *numbers, strict=True):
+            yield f"{target} ||| {source} ||| {all_counts} {pair_counts}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

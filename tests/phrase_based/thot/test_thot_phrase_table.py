@@ -51,6 +51,17 @@ def test_table_counts() -> None:
     assert list(table(pairs, 7, 1)) == ["A ||| a ||| 4 3", "A ||| b ||| 4 1"]
 
 
+def test_of_equally_frequent_translations_the_phrase_extracted_first_is_kept() -> None:
+    both, other = (["c", "a"], ["A", "B"]), (["a"], ["A"])
+    assert list(table([(both, [(0, 0), (1, 1)]), (other, [(0, 0)])], 1, 1)) == ["A ||| c ||| 2 1", "A ||| a ||| 2 1"]
+    assert list(table([((["a"], ["B"]), [(0, 0)]), (other, [(0, 0)])], 1, 1)) == ["B ||| a ||| 1 1"]
+
+
+def test_no_phrase_joins_two_sentences() -> None:
+    pairs = [((["a", "b"], ["A", "B"]), [(0, 0), (1, 1)]), ((["b", "c"], ["B", "C"]), [(0, 0), (1, 1)])]
+    assert {line.split(" ||| ")[1] for line in table(pairs, 7, 20)} == {"a", "b", "c", "a b", "b c"}
+
+
 def test_table_agrees_with_thots_own(system: System, tmp_path: Path) -> None:
     """Thot limits the length of one side only; within both limits it leaves out very few phrases."""
     longest = 4
