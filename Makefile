@@ -91,6 +91,6 @@ lint: .venv/made
 
 .venv-peers/made: bench/peers.txt requirements.txt
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --constraint requirements.txt torch numpy PyYAML packaging
+	.venv-peers/bin/python -m pip install --quiet --constraint requirements.txt torch numpy PyYAML packaging tqdm
 	.venv-peers/bin/python -m pip install --quiet --no-deps --requirement bench/peers.txt
 	@touch $@

@@ -12,8 +12,9 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +59,12 @@ def made_up(sentences: int) -> Tensor:
     return ids
 
 
+def hide_unrelated() -> None:
+    """Replace the libraries that the peers import for other purposes, which their environment lacks."""
+    for module in UNRELATED:
+        sys.modules[module] = Empty(module)
+
+
 def randomized(model: nn.Module) -> nn.Module:
     """Give `model` random weights."""
     with torch.no_grad():
@@ -66,26 +73,38 @@ def randomized(model: nn.Module) -> nn.Module:
     return model
 
 
-def joeynmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
-    """The model, a function for the cost of a batch, and one that translates a batch and counts the words."""
-    from joeynmt.batch import Batch
+def joeynmt_model(symbols: Sequence[int], embedding: int, hidden: int, **initialization: object) -> nn.Module:
+    """JoeyNMT's recurrent model for vocabularies of these sizes, with `initialization` in its configuration."""
     from joeynmt.model import build_model
-    from joeynmt.search import search
     from joeynmt.vocabulary import Vocabulary
 
     unk, pad, bos, eos = SPECIALS
     names = {"unk_token": unk, "pad_token": pad, "bos_token": bos, "eos_token": eos, "sep_token": None, "lang_tags": []}
     places = {"unk_id": UNK, "pad_id": PAD, "bos_id": BOS, "eos_id": EOS, "sep_id": None}
-    vocabulary = Vocabulary([], SimpleNamespace(**names, **places))
-    vocabulary._itos += map(str, range(len(SPECIALS), SYMBOLS))  # add_tokens compares each word with all before it
-    side = {"type": "recurrent", "rnn_type": "gru", "hidden_size": HIDDEN, "embeddings": {"embedding_dim": EMBEDDING}}
+    vocabularies = [Vocabulary([], SimpleNamespace(**names, **places)) for _ in symbols]
+    for vocabulary, size in zip(vocabularies, symbols, strict=True):
+        vocabulary._itos += map(str, range(len(SPECIALS), size))  # add_tokens compares each word with all before it
+    side = {"type": "recurrent", "rnn_type": "gru", "hidden_size": hidden, "embeddings": {"embedding_dim": embedding}}
     decoder = {**side, "attention": "bahdanau", "input_feeding": True, "init_hidden": "bridge"}
-    model = randomized(build_model({"encoder": side, "decoder": decoder}, vocabulary, vocabulary))
+    model = build_model({"encoder": side, "decoder": decoder, **initialization}, *vocabularies)
     model.loss_function = ("crossentropy", 0.0)
+    return model
+
+
+def joeynmt_batch(sources: Tensor, lengths: Tensor, targets: Tensor | None) -> Any:
+    """JoeyNMT's batch of `sources` (B, T), of `lengths` (B,) with EOS, and `targets` (B, T'), which start with BOS."""
+    from joeynmt.batch import Batch
+
+    return Batch(sources, lengths, None, targets, None, torch.arange(len(sources)), torch.device("cpu"), PAD, EOS)
+
+
+def joeynmt(batch: int, beam: int) -> tuple[nn.Module, Callable[[], Tensor], Callable[[], int]]:
+    """The model, a function for the cost of a batch, and one that translates a batch and counts the words."""
+    from joeynmt.search import search
+
+    model = randomized(joeynmt_model((SYMBOLS, SYMBOLS), EMBEDDING, HIDDEN))
     sentences = made_up(batch)
-    targets = nn.functional.pad(sentences, (1, 0), value=BOS)
-    lengths = torch.full((batch,), LENGTH)
-    ready = Batch(sentences, lengths, None, targets, None, torch.arange(batch), torch.device("cpu"), PAD, EOS)
+    ready = joeynmt_batch(sentences, torch.full((batch,), LENGTH), nn.functional.pad(sentences, (1, 0), value=BOS))
 
     def cost() -> Tensor:
         return model(return_type="loss", **vars(ready))[0]
@@ -143,8 +162,7 @@ def prepare(implementation: str, task: str, batch: int, beam: int) -> Callable[[
     keep_memory()
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore")
-    for module in UNRELATED:
-        sys.modules[module] = Empty(module)
+    hide_unrelated()
     model, cost, translate = {"JoeyNMT": joeynmt, "OpenNMT-py": opennmt}[implementation](batch, beam)
 
     def train() -> Figures:

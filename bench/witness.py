@@ -1,0 +1,100 @@
+"""Compare one of our variants with JoeyNMT's recurrent model, trained on the same minibatches for as many updates.
+
+The variant must have been trained by the workflow. Both translate the experiment's test sets, by the paper's search and
+by one that prefers longer translations: ours divides the log-probability by the length, JoeyNMT's has its penalty of
+exponent 1. The differences in BLEU are tested by paired bootstrap. The translations stay in data/EXPERIMENT/witness.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from bench.table import write
+from nmt.evaluation.bootstrap import compare
+from nmt.evaluation.sentences import read_parallel
+from nmt.settings.experiment import Experiment
+from nmt.settings.extends import read_experiment
+from nmt.settings.variant import Variant
+from nmt.system.files import read_json
+
+SEARCHES = {"plain": ((), -1.0), "normalized": (("--normalize",), 1.0)}  # our options, JoeyNMT's exponent
+RESAMPLES = 1000
+
+
+def ours(experiment: Experiment, variant: Variant, data: Path, outputs: dict[tuple[str, str], Path]) -> int:
+    """Translate with our model; returns its number of parameters."""
+    folder = data / "models" / variant.name
+    for (name, search), output in outputs.items():
+        command = [sys.executable, "-m", "nmt", "translate", "--model", folder, "--tokenized", "--threads", "1"]
+        command += ["--source", data / "tokenized" / f"{name}.{experiment.languages.source}", "--output", output]
+        command += ["--beam", experiment.translate.beam, *SEARCHES[search][0]]
+        subprocess.run([str(word) for word in command], check=True)
+    parameters: int = read_json(folder / "summary.json")["parameters"]
+    return parameters
+
+
+def theirs(
+    experiment: Experiment, variant: Variant, data: Path, outputs: dict[tuple[str, str], Path], python: str
+) -> int:
+    """Train JoeyNMT's model and translate with it; returns its number of parameters."""
+    source, target = experiment.languages.source, experiment.languages.target
+    job = {
+        "variant": variant.to_json(),
+        "data": str(data / "binarized"),
+        "shortlists": [str(data / "shortlist" / f"{language}.tsv") for language in (source, target)],
+        "beam": experiment.translate.beam,
+        "translations": [
+            (str(data / "tokenized" / f"{name}.{source}"), SEARCHES[search][1], str(output))
+            for (name, search), output in outputs.items()
+        ],
+    }
+    done = subprocess.run([python, "-m", "bench.joey", json.dumps(job)], check=True, stdout=subprocess.PIPE, text=True)
+    parameters: int = json.loads(done.stdout)["parameters"]
+    return parameters
+
+
+def rows(
+    experiment: Experiment, variant: Variant, data: Path, outputs: Sequence[dict[tuple[str, str], Path]]
+) -> Iterator[dict[str, object]]:
+    """The comparison of each test set and search."""
+    for name, search in outputs[0]:
+        reference = data / "tokenized" / f"{name}.{experiment.languages.target}"
+        lines = read_parallel(str(reference), *(str(paths[name, search]) for paths in outputs))
+        _, (found,) = compare(lines[2], [lines[1]], lines[0], RESAMPLES, experiment.seed)
+        yield {"variant": variant.label, "set": name, "search": search, "sentences": len(lines[0]), **found._asdict()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.witness", description=__doc__)
+    parser.add_argument("--config", default="config/open.yaml", help="the experiment's file (default: %(default)s)")
+    parser.add_argument("--variant", default="RNNsearch-50", help="the variant (default: %(default)s)")
+    parser.add_argument(
+        "--python", default=".venv-peers/bin/python", help="interpreter of JoeyNMT (default: %(default)s)"
+    )
+    output = Path("results/bench/witness.csv")
+    parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
+    arguments = parser.parse_args()
+    experiment = read_experiment([arguments.config])
+    variant, data = experiment.variants[arguments.variant], Path("data") / experiment.name
+    sets = [(name, search) for name in experiment.corpora.test for search in SEARCHES]
+    outputs = [
+        {(name, search): data / "witness" / f"{system}.{name}.{search}.txt" for name, search in sets}
+        for system in ("ours", "JoeyNMT")
+    ]
+    (data / "witness").mkdir(exist_ok=True)
+    parameters = {
+        "parameters": ours(experiment, variant, data, outputs[0]),
+        "baseline_parameters": theirs(experiment, variant, data, outputs[1], arguments.python),
+    }
+    write(pd.DataFrame(rows(experiment, variant, data, outputs)).assign(**parameters), arguments.output)
+
+
+if __name__ == "__main__":
+    main()
