@@ -82,7 +82,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     arguments = parser.parse_args()
     experiment = read_experiment([arguments.config])
-    variant, data = experiment.variants[arguments.variant], Path("data") / experiment.name
+    data = Path("data") / experiment.name
+    for path, advice in (
+        (Path(arguments.python), "no such interpreter; make .venv-peers/made makes one"),
+        (data / "models" / arguments.variant / "summary.json", "no such model; train it with the workflow first"),
+    ):
+        if not path.exists():
+            raise SystemExit(f"bench.witness: {path}: {advice}")
+    variant = experiment.variants[arguments.variant]
     sets = [(name, search) for name in experiment.corpora.test for search in SEARCHES]
     outputs = [
         {(name, search): data / "witness" / f"{system}.{name}.{search}.txt" for name, search in sets}

@@ -130,8 +130,8 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
         piece = slice(first, first + LINES_PER_PIECE)
         texts = targets.texts(target_numbers[piece].tolist()), sources.texts(source_numbers[piece].tolist())
         numbers = target_counts[target_numbers[piece]].tolist(), counts[piece].tolist()
-        for target, source, all_counts, pair_counts in zip(*texts, *numbers, strict=True):
-            yield f"{target} ||| {source} ||| {all_counts} {pair_counts}"
+        for words, translated, all_counts, pair_counts in zip(*texts, *numbers, strict=True):
+            yield f"{words} ||| {translated} ||| {all_counts} {pair_counts}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
