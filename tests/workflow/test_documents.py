@@ -163,7 +163,7 @@ def test_the_readme_is_one_screen() -> None:
 
 def test_the_readme_states_the_claim_before_the_archives() -> None:
     text = TEXTS["README.md"]
-    assert text.index("## The claim") < text.index("results/open/figure2.png") < text.index("6.6 GB")
+    assert text.index("## The claim") < text.index("results/open-large/figure2.png") < text.index("6.6 GB")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -191,15 +191,28 @@ def rows(path: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("text", [FIRST, TEXTS["results/open/README.md"]], ids=["readme", "account"])
-def test_table_1_of_the_readme_is_that_of_the_run(text: str) -> None:
-    """The README's scores, and those of the page on the run, are what `results/open/table1.csv` says."""
-    scores = {row["model"]: (row["all"], row["no_unk"]) for row in rows("open/table1.csv")}
+@pytest.mark.parametrize(
+    ("text", "run"),
+    [(FIRST, "open-large"), *((TEXTS[f"results/{run}/README.md"], run) for run in ("open", "open-large"))],
+    ids=["readme", "account", "account of the large run"],
+)
+def test_table_1_of_the_documents_is_that_of_the_run(text: str, run: str) -> None:
+    """The README's scores, and those of the pages on the runs, are what the `table1.csv` of the run says."""
+    scores = {row["model"]: (row["all"], row["no_unk"]) for row in rows(f"{run}/table1.csv")}
     shown = SHOWN.findall(text)
-    assert len(shown) == 6
+    assert len(shown) == len(scores)
     for model, *numbers in shown:
         label = next(label for label in scores if label.lower().split(" ")[0] == model.lower())
         assert [f"{float(score):.2f}" for score in scores[label]] == numbers
+
+
+def test_the_witness_is_that_of_the_comparison() -> None:
+    text = TEXTS["results/open/README.md"]
+    for row in rows("bench/witness.csv"):
+        difference, lower, upper, bleu, other = (
+            float(row[name]) for name in ("difference", "lower", "upper", "bleu", "baseline_bleu")
+        )
+        assert f"| {difference:+.2f} | {lower:+.2f} to {upper:+.2f} | {bleu:.2f} | {other:.2f} |" in text
 
 
 def beam_12(experiment: str) -> list[tuple[str, ...]]:
