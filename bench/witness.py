@@ -26,9 +26,10 @@ from nmt.system.files import read_json
 
 SEARCHES = {"plain": ((), -1.0), "normalized": (("--normalize",), 1.0)}  # our options, JoeyNMT's exponent
 RESAMPLES = 1000
+Outputs = dict[tuple[str, str], Path]  # the translations of each test set by each search
 
 
-def ours(experiment: Experiment, variant: Variant, data: Path, outputs: dict[tuple[str, str], Path]) -> int:
+def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs) -> int:
     """Translate with our model; returns its number of parameters."""
     folder = data / "models" / variant.name
     for (name, search), output in outputs.items():
@@ -40,9 +41,7 @@ def ours(experiment: Experiment, variant: Variant, data: Path, outputs: dict[tup
     return parameters
 
 
-def theirs(
-    experiment: Experiment, variant: Variant, data: Path, outputs: dict[tuple[str, str], Path], python: str
-) -> int:
+def theirs(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs, python: str) -> int:
     """Train JoeyNMT's model and translate with it; returns its number of parameters."""
     source, target = experiment.languages.source, experiment.languages.target
     job = {
@@ -61,7 +60,7 @@ def theirs(
 
 
 def rows(
-    experiment: Experiment, variant: Variant, data: Path, outputs: Sequence[dict[tuple[str, str], Path]]
+    experiment: Experiment, variant: Variant, data: Path, outputs: Sequence[Outputs]
 ) -> Iterator[dict[str, object]]:
     """The comparison of each test set and search."""
     for name, search in outputs[0]:

@@ -65,7 +65,6 @@ class Phrases:
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
-        self.words: list[str] = []  # different ones, by their ids
         self.ids: dict[str, int] = {}
         self.row = array("I")  # the ids of the words of all sentences
         self.places = array("I")  # of each extracted phrase: its first word's index in `row` * longest + its length - 1
@@ -73,11 +72,7 @@ class Phrases:
     def add_sentence(self, words: Iterable[str]) -> int:
         """Append a sentence to the text; returns the index of its first word."""
         start = len(self.row)
-        for word in words:
-            if word not in self.ids:
-                self.ids[word] = len(self.words)
-                self.words.append(word)
-            self.row.append(self.ids[word])
+        self.row.extend([self.ids.setdefault(word, len(self.ids)) for word in words])
         return start
 
     def extract(self, begin: int, end: int) -> None:
@@ -91,7 +86,7 @@ class Phrases:
         ngrams = np.zeros(len(row), np.int64)  # equal where the words are
         for n in range(min(self.longest, len(row))):
             _, first, ngrams = np.unique(
-                ngrams[: len(row) - n] * len(self.words) + row[n:], return_index=True, return_inverse=True
+                ngrams[: len(row) - n] * len(self.ids) + row[n:], return_index=True, return_inverse=True
             )
             earliest[: len(ngrams), n] = first[ngrams] * self.longest + n
         places = earliest.ravel()[np.frombuffer(self.places, np.uint32)]
@@ -101,9 +96,10 @@ class Phrases:
 
     def texts(self, numbers: Iterable[int]) -> Iterator[str]:
         """Yield the words of the extracted phrases with these numbers."""
+        words = list(self.ids)
         for number in numbers:
             begin, length = divmod(self.places[number], self.longest)
-            yield " ".join([self.words[word] for word in self.row[begin : begin + length + 1]])
+            yield " ".join([words[word] for word in self.row[begin : begin + length + 1]])
 
 
 def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) -> Iterator[str]:
