@@ -22,7 +22,7 @@ from nmt.evaluation.sentences import read_parallel
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Variant
-from nmt.system.files import read_json
+from nmt.system.files import UserError, read_json
 
 SEARCHES = {"plain": ((), -1.0), "normalized": (("--normalize",), 1.0)}  # our options, JoeyNMT's exponent
 RESAMPLES = 1000
@@ -80,7 +80,10 @@ def main() -> None:
     output = Path("results/bench/witness.csv")
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     arguments = parser.parse_args()
-    experiment = read_experiment([arguments.config])
+    try:
+        experiment = read_experiment([arguments.config])
+    except UserError as error:
+        raise SystemExit(f"bench.witness: {error}") from None
     data = Path("data") / experiment.name
     for path, advice in (
         (Path(arguments.python), "no such interpreter; make .venv-peers/made makes one"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from bench.contender import BOS, EOS, PAD, UNK
 from bench.joey import SHIFT, ours, theirs
-from bench.witness import SEARCHES, rows
+from bench.witness import SEARCHES, main, rows
 from nmt.corpora import shortlist
 from nmt.settings.extends import read_experiment
 from nmt.training.batches import pad
@@ -52,3 +53,21 @@ def test_ours_is_compared_with_joeynmt_on_every_set_by_either_search(
         assert (row["variant"], row["sentences"], row["bleu"]) == ("RNNsearch-50", 20, pytest.approx(100))
         assert row["baseline_bleu"] < 100
         assert row["p_value"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--config", "none.yaml"], "none.yaml: no such file"),
+        (["--python", "none"], "none: no such interpreter; make .venv-peers/made makes one"),
+        (["--python", sys.executable], "data/open/models/RNNsearch-50/summary.json: no such model; train it"),
+    ],
+)
+def test_what_is_missing_is_named(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["witness", *words])
+    with pytest.raises(SystemExit, match=message):
+        main()
