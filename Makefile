@@ -1,6 +1,6 @@
 # make demo: the whole experiment at a size for a laptop; make demo-choi: that of the second paper.
 # make test, make lint: the checks.
-# make open MIRROR=FOLDER: results/open, from the open corpora in that folder.
+# make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe MIRROR=FOLDER: with symbols, too.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
 # The first of them creates the environment in .venv, with the command nmt.
 
@@ -18,7 +18,7 @@ OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mi
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: env demo demo-choi open test lint bench bench-data bench-peers
+.PHONY: env demo demo-choi open open-bpe test lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 env: .venv/made
@@ -53,6 +53,21 @@ open: .venv/made
 		--test data/open-third/tokenized/newstest2014.en data/open-third/tokenized/newstest2014.fr \
 		--evaluations data/open-third/$(EVALUATION) data/open-random/$(EVALUATION) \
 		--output results/open/selection-evidence.csv
+
+# After make open: RNNsearch-50 with symbols of byte pair encoding, compared with words and with the phrase-based system, also
+# where both networks divide the log-probability by the length; half an hour on one core.
+open-bpe: .venv/made
+	@$(OPEN) $(STUDY)-bpe.yaml -- data/open-bpe/translations/RNNsearch-50/{newstest2014,heldout-law-test}.txt
+	@for set in newstest2014 heldout-law-test; do \
+		for run in open open-bpe; do python -m nmt translate --model data/$$run/models/RNNsearch-50 --tokenized --normalize \
+			--source data/open/tokenized/$$set.en --output data/$$run/normalized.$$set.txt || exit; done; \
+		python -m nmt significance --shortlists data/open/shortlist/{en,fr}.tsv --seed 1234 \
+			--source data/open/tokenized/$$set.en --reference data/open/tokenized/$$set.fr \
+			--translations data/open{,-bpe}/translations/RNNsearch-50/$$set.txt data/open{,-bpe}/normalized.$$set.txt \
+				data/open/translations/phrase-based/$$set.txt \
+			--labels Words BPE "Words, normalized" "BPE, normalized" "Phrase-based (Thot)" \
+			--pair BPE Words --pair "BPE, normalized" "Words, normalized" --pair "BPE, normalized" "Phrase-based (Thot)" \
+			--output-csv results/open/bpe-$$set.csv --output-md results/open/bpe-$$set.md || exit; done
 
 # Training and decoding compared with a plain version of the same model, and a profile of an update: results/bench.
 bench: .venv/made
