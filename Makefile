@@ -1,6 +1,6 @@
 # make demo: the whole experiment at a size for a laptop; make demo-choi: that of the second paper.
 # make test, make lint: the checks.
-# make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe MIRROR=FOLDER: with symbols, too.
+# make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe, after it, adds byte pair encoding.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
 # The first of them creates the environment in .venv, with the command nmt.
 
@@ -54,8 +54,8 @@ open: .venv/made
 		--evaluations data/open-third/$(EVALUATION) data/open-random/$(EVALUATION) \
 		--output results/open/selection-evidence.csv
 
-# After make open: RNNsearch-50 with symbols of byte pair encoding, compared with words and with the phrase-based system, also
-# where both networks divide the log-probability by the length; half an hour on one core.
+# After make open: RNNsearch-50 with byte pair encoding, compared with words and with the phrase-based system, with and without
+# length normalization; half an hour on one core.
 open-bpe: .venv/made
 	@$(OPEN) $(STUDY)-bpe.yaml -- data/open-bpe/translations/RNNsearch-50/{newstest2014,heldout-law-test}.txt
 	@for set in newstest2014 heldout-law-test; do \
