@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from bench.command import run
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 
@@ -35,7 +35,7 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
         command += ["--data", data / "binarized", "--shortlists", *shortlists, "--languages", *languages]
         command += ["--development", *(data / "tokenized" / f"development.{language}" for language in languages)]
         command += ["--checkpoints", f"{folder}/checkpoints", "--output", f"{folder}/model"]
-        subprocess.run([str(word) for word in command], check=True)
+        run(command)
         lines = Path(folder, "model", "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     columns = ["updates", "train_nll", "development_nll"]
     return pd.DataFrame([json.loads(line) for line in lines])[columns].assign(precision=precision)

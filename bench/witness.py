@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from bench.command import run
 from bench.table import write
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.sentences import read_parallel
@@ -36,7 +36,7 @@ def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs)
         command = [sys.executable, "-m", "nmt", "translate", "--model", folder, "--tokenized", "--threads", "1"]
         command += ["--source", data / "tokenized" / f"{name}.{experiment.languages.source}", "--output", output]
         command += ["--beam", experiment.translate.beam, *SEARCHES[search][0]]
-        subprocess.run([str(word) for word in command], check=True)
+        run(command)
     parameters: int = read_json(folder / "summary.json")["parameters"]
     return parameters
 
@@ -54,8 +54,7 @@ def theirs(experiment: Experiment, variant: Variant, data: Path, outputs: Output
             for (name, search), output in outputs.items()
         ],
     }
-    done = subprocess.run([python, "-m", "bench.joey", json.dumps(job)], check=True, stdout=subprocess.PIPE, text=True)
-    parameters: int = json.loads(done.stdout)["parameters"]
+    parameters: int = json.loads(run([python, "-m", "bench.joey", json.dumps(job)]))["parameters"]
     return parameters
 
 

@@ -28,6 +28,7 @@ from nmt.system.progress import Progress
 Span = tuple[int, int, int, int]
 TARGET_BITS = 32
 LINES_PER_PIECE = 100_000
+MOST = 2**32 - 2**20  # numbers in 32 bits, without those that one more pair may need
 
 
 def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Span]:
@@ -70,9 +71,11 @@ class Phrases:
         self.places = array("I")  # of each extracted phrase: its first word's index in `row` * longest + its length - 1
 
     def add_sentence(self, words: Iterable[str]) -> int:
-        """Append a sentence to the text; returns the index of its first word."""
+        """Append a sentence; returns the index of its first word. Raises UserError if the text becomes too long."""
         start = len(self.row)
         self.row.extend([self.ids.setdefault(word, len(self.ids)) for word in words])
+        if max(len(self.row) * self.longest, len(self.places)) > MOST:
+            raise UserError("phrase_based: pairs: too many for the phrase table; lower it")
         return start
 
     def extract(self, begin: int, end: int) -> None:

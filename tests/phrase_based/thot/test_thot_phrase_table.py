@@ -12,7 +12,9 @@ from thot.translation import PhraseExtractParameters, PhraseModel
 
 from nmt.__main__ import main
 from nmt.phrase_based.links import Links, read_links
+from nmt.phrase_based.thot import thot_phrase_table
 from nmt.phrase_based.thot.thot_phrase_table import spans, table
+from nmt.system.files import UserError
 from tests.phrase_based.conftest import SEED, System
 
 SIZE = 6
@@ -91,6 +93,15 @@ def test_table_agrees_with_thots_own(system: System, tmp_path: Path) -> None:
     more = set(ours) - set(short)
     assert short.items() <= {pair: number for pair, number in ours.items() if pair not in more}.items()
     assert len(more) < len(ours) / 200
+
+
+def test_texts_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [((["a"], ["A"]), [(0, 0)])] * 3
+    monkeypatch.setattr(thot_phrase_table, "MOST", 21)
+    assert list(table(pairs, 7, 1)) == ["A ||| a ||| 3 3"]
+    monkeypatch.setattr(thot_phrase_table, "MOST", 20)
+    with pytest.raises(UserError, match="phrase_based: pairs: too many"):
+        list(table(pairs, 7, 1))
 
 
 @pytest.mark.parametrize(
