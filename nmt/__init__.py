@@ -28,5 +28,5 @@ def load(
     from nmt.trained import load_trained
 
     trained = load_trained(os.fspath(folder), choose_device(device))
-    trained.model.freeze(precision)
+    trained.freeze(precision)
     return Translator(trained, tokenized)

@@ -17,6 +17,7 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, integer, read_values
 from nmt.settings.variant import Architecture
+from nmt.system.device import warn_if_slow
 from nmt.system.files import UserError, atomic, sha256, verify, write_json
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
@@ -45,6 +46,11 @@ class TrainedModel:
     source: Shortlist
     target: Shortlist
     languages: tuple[str, str]
+
+    def freeze(self, precision: str = "float32") -> None:
+        """Prepare the weights for fast steps (`Network.freeze`); warn if the device is slow in this precision."""
+        warn_if_slow(precision, self.model.decoder.W_s.device)
+        self.model.freeze(precision)
 
     def require_attention(self, what: str) -> None:
         """Raise UserError, which says that `what` needs attention, if the context of the model is fixed."""

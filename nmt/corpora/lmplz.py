@@ -63,7 +63,8 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
     )
     (archive,) = source.glob("kenlm-*.tar.gz")
     with tarfile.open(archive) as packed:
-        packed.extractall(source, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the first versions of Python 3.11
+        packed.extractall(source)
     boost = tools / "cmeel.prefix"
     print("lmplz: compiling", file=sys.stderr, flush=True)
     _call(

@@ -12,7 +12,7 @@ from nmt.model.contextualization import Contextualization
 from nmt.model.decoder import Decoder
 from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
-from nmt.model.products import PLAIN, Prepared, warn_if_slow
+from nmt.model.products import PLAIN, Prepared
 from nmt.settings.variant import Architecture
 
 
@@ -53,9 +53,8 @@ class Network(nn.Module):
     def freeze(self, precision: str = "float32") -> None:
         """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products.
 
-        Those of the decoder are then held twice. Warns if this device is slow in that precision.
+        Those of the decoder are then held twice.
         """
-        warn_if_slow(precision, self.decoder.W_s.device)
         self.products = Prepared(torch.bfloat16 if precision == "bf16" else None)
 
     def encode(self, source: Tensor, mask: Tensor) -> Memory:

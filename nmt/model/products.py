@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from nmt.system.files import warn
-
 ROWS = 64  # how many rows x is expected to have; the layout serves other numbers almost as well
 CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
@@ -18,17 +16,6 @@ CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 def cached_rows(x: Tensor, numbers: int) -> int:
     """How many rows of `x` to take at a time if each takes so many numbers: on a CPU what fits in its cache."""
     return max(1, CACHED // numbers) if x.device.type == "cpu" else len(x)
-
-
-def multiplies_bf16(device: torch.device) -> bool:
-    """Whether `device` has fast products in bfloat16: GPUs do, and CPUs with AVX-512 or bfloat16 instructions."""
-    return device.type != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-
-def warn_if_slow(precision: str, device: torch.device) -> None:
-    """Warn if `precision` is "bf16" and `device` is many times slower in it than in float32."""
-    if precision == "bf16" and not multiplies_bf16(device):
-        warn("this processor is many times slower in precision bf16 than in float32; use float32 here")
 
 
 class Products:
@@ -81,7 +68,9 @@ def _laid_out(weights: Tensor) -> Tensor:
     """`weights` (rows, columns) as oneDNN wants them, by what `torch.compile` uses; elsewhere they stay as they are."""
     if weights.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return weights
-    if weights.dtype != torch.float32 and not (weights.dtype == torch.bfloat16 and multiplies_bf16(weights.device)):
+    if weights.dtype != torch.float32 and not (
+        weights.dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    ):
         return weights
     laid_out: Tensor = torch.ops.mkldnn._reorder_linear_weight(weights, ROWS)
     return laid_out

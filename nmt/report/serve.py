@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.beam < 1 or arguments.n_best < 1:
         raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
     trained = load_trained(arguments.model, prepare(arguments))
-    trained.model.freeze()
+    trained.freeze()
     service = Service(Translator(trained, arguments.tokenized), arguments.beam, arguments.n_best)
     with server(service, page(trained), arguments.host, arguments.port) as found:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)

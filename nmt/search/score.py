@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
-    trained.model.freeze(arguments.precision)
+    trained.freeze(arguments.precision)
     sources, targets = read_symbol_pairs(arguments, trained)
     source_ids = [trained.source.ids(words) for words in sources]
     target_ids = [trained.target.ids(words) for words in targets]

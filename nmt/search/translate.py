@@ -185,7 +185,7 @@ def run(arguments: argparse.Namespace) -> None:
     )
     check_search(settings, arguments.batch, "--")
     trained = load_trained(arguments.model, prepare(arguments))
-    trained.model.freeze(arguments.precision)
+    trained.freeze(arguments.precision)
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")

@@ -10,7 +10,7 @@ from functools import cache
 
 import torch
 
-from nmt.system.files import UserError
+from nmt.system.files import UserError, warn
 from nmt.system.gpu import claim
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
@@ -62,6 +62,17 @@ def own_gpu() -> torch.device:
     number = claim([str(torch.cuda.get_device_properties(gpu).uuid) for gpu in gpus])
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
+
+
+def has_fast_bf16(device: torch.device) -> bool:
+    """Whether `device` has fast products in bfloat16: GPUs do, and CPUs with AVX-512 or bfloat16 instructions."""
+    return device.type != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def warn_if_slow(precision: str, device: torch.device) -> None:
+    """Warn if `precision` is "bf16" and `device` is many times slower in it than in float32."""
+    if precision == "bf16" and not has_fast_bf16(device):
+        warn("this processor is many times slower in precision bf16 than in float32; use float32 here")
 
 
 def device_name(device: torch.device) -> str:

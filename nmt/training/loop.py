@@ -23,7 +23,7 @@ from torch import Tensor
 from nmt.model.initialization import count_parameters
 from nmt.model.network import Network
 from nmt.settings.variant import Variant
-from nmt.system.device import choose_device, device_name
+from nmt.system.device import choose_device, device_name, warn_if_slow
 from nmt.system.files import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
@@ -63,6 +63,7 @@ class Training:
         self.optimization, self.run_time = variant.optimization, variant.run_time
         self.batches, self.development, self.folder = batches, development, folder
         self.device = processes.device(choose_device(self.run_time.device))
+        warn_if_slow(self.optimization.precision, self.device)
         self.model = model.to(self.device)
         self.update = make_update(self.model, self.optimization, self.device, processes)
         self.state = State(updates=model.updates)

@@ -13,7 +13,6 @@ from nmt.corpora.shortlist import EOS
 from nmt.model.embedding import Embedding
 from nmt.model.fast import choice
 from nmt.model.network import Network
-from nmt.model.products import warn_if_slow
 from nmt.settings.variant import Optimization
 from nmt.system.files import warn
 from nmt.training.batches import Batch
@@ -33,7 +32,6 @@ class Update:
         self, model: Network, optimization: Optimization, device: torch.device, processes: Processes | None = None
     ) -> None:
         self.optimization, self.device, self.processes = optimization, device, processes or Processes()
-        warn_if_slow(optimization.precision, device)
         self.optimizer = make_optimizer(model, optimization)
         embeddings = [module for module in model.modules() if isinstance(module, Embedding)]
         for embedding in embeddings:

@@ -11,9 +11,7 @@ from torch.nn import functional
 
 from nmt.model import products
 from nmt.model.products import PLAIN, Prepared
-from nmt.training.update import Update
 from tests.model.models import kinds, ragged_batch, tiny_model
-from tests.training.toy import tiny_variant
 
 
 @pytest.fixture
@@ -75,16 +73,3 @@ def test_weights_are_laid_out_once(kind: dict[str, Any], monkeypatch: pytest.Mon
                 state = model.advance(prediction.carry, batch.target[:, 0])
             counts.append(len(laid_out))
     assert counts[0] == counts[-1] > 5
-
-
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize("supported", [False, True])
-def test_slow_products_give_a_warning(
-    precision: str, supported: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(products, "multiplies_bf16", lambda device: supported)
-    model = tiny_model()
-    Update(model, tiny_variant(precision=precision).optimization, torch.device("cpu"))
-    model.freeze(precision)
-    warnings = 2 if precision == "bf16" and not supported else 0
-    assert capsys.readouterr().err.count("many times slower in precision bf16") == warnings

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     }
     chosen: Translate = arguments.settings
     for trained in models.values():
-        trained.model.freeze(chosen.precision)
+        trained.freeze(chosen.precision)
     settings = BeamSettings(chosen.beam, minimum_length_ratio=chosen.minimum_length_ratio, fallback=chosen.fallback)
     batches = list(dict.fromkeys([1, chosen.batch]))
     networks, turns = {}, {}
