@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.corpora.shortlist import Shortlist
+from nmt.system import device
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained, save_model
 from tests.model.models import SOURCE_SYMBOLS, ragged_batch, save_trained, tiny_model
@@ -141,6 +142,22 @@ def test_a_fixed_context_attends_to_no_word(tmp_path: Path, attention: str) -> N
         return
     with pytest.raises(UserError, match=rf"{tmp_path}.*fixed.*--option"):
         trained.require_attention("--option")
+
+
+@pytest.mark.parametrize(
+    ("precision", "fast", "warned"), [("bf16", False, 1), ("bf16", True, 0), ("float32", False, 0)]
+)
+def test_a_slow_precision_gives_a_warning(
+    precision: str,
+    fast: bool,
+    warned: int,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(device, "has_fast_bf16", lambda device: fast)
+    load_trained(folder, CPU).freeze(precision)
+    assert capsys.readouterr().err.count("many times slower in precision bf16") == warned
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from nmt.__main__ import main
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
+from nmt.system import device
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
 from nmt.training import greedy, loop
@@ -113,6 +114,20 @@ def test_a_full_disk_costs_no_update_that_is_in_a_checkpoint(
     assert found.state.updates == 12
     assert main(arguments(toy, broken, checkpoint_every=6)) == 0
     assert weights(whole) == weights(broken)
+
+
+@pytest.mark.parametrize(("precision", "warned"), [("bf16", 1), ("float32", 0)])
+def test_a_training_in_a_slow_precision_gives_a_warning(
+    precision: str,
+    warned: int,
+    toy: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(device, "has_fast_bf16", lambda device: False)
+    assert main(arguments(toy, tmp_path, precision=precision, updates=1)) == 0
+    assert capfd.readouterr().err.count("many times slower in precision bf16") == warned
 
 
 def test_a_checkpoint_is_due_by_the_clock_or_by_the_updates(
