@@ -26,7 +26,7 @@ env: .venv/made
 demo results/demo/report.html: CONFIG := config/demo.yaml
 demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yaml
 
-# Without a GPU the resource `gpu` limits nothing: as many models are trained at once as there are cores.
+# Without a GPU, `gpu` is how many models are trained at once: as many as there are cores.
 demo demo-choi: .venv/made
 	@$(DEMO) --resources gpu=$(CORES) network=1 2>&1 | python -m nmt follow $(CONFIG) --log logs/$@.log
 	@$(MAKE) --no-print-directory results/$@/report.html

@@ -16,7 +16,7 @@ is that of its words and of its end; an empty line is the end of sentence alone.
 are scored as the unknown word.
 
 example:
-  %(prog)s --model data/demo/models/RNNsearch-50 english.txt french.txt --output scores.tsv
+  %(prog)s --model models/en-fr english.txt french.txt --output scores.tsv
 """
 
 

@@ -29,13 +29,13 @@ once. An empty line has an empty translation.
 
 examples:
   Translate a file:
-    %(prog)s --model data/demo/models/RNNsearch-50 --source english.txt --output french.txt
+    %(prog)s --model models/en-fr --source english.txt --output french.txt
   Copy a source word for each unknown word, and use standard input and output:
-    %(prog)s --model data/demo/models/RNNsearch-50 --replace-unk < english.txt > french.txt
+    %(prog)s --model models/en-fr --replace-unk < english.txt > french.txt
   Type sentences, and read the translation of each:
-    %(prog)s --model data/demo/models/RNNsearch-50
+    %(prog)s --model models/en-fr
   Write the five best translations of each line, with their log probabilities:
-    %(prog)s --model data/demo/models/RNNsearch-50 --n-best 5 --scores scores.tsv < english.txt > french.txt
+    %(prog)s --model models/en-fr --n-best 5 --scores scores.tsv < english.txt > french.txt
 """
 
 

@@ -75,7 +75,7 @@ class Phrases:
         start = len(self.row)
         self.row.extend([self.ids.setdefault(word, len(self.ids)) for word in words])
         if max(len(self.row) * self.longest, len(self.places)) > MOST:
-            raise UserError("phrase_based: pairs: too many for the phrase table; name a smaller number")
+            raise UserError("config: phrase_based.pairs: too many for the phrase table; name a smaller number")
         return start
 
     def extract(self, begin: int, end: int) -> None:
