@@ -1,8 +1,10 @@
 """Compare one of our variants with JoeyNMT's recurrent model, trained on the same minibatches for as many updates.
 
-The variant must have been trained by the workflow. Both translate the experiment's test sets, by the paper's search and
-by one that prefers longer translations: ours divides the log-probability by the length, JoeyNMT's has its penalty of
-exponent 1. The differences in BLEU are tested by paired bootstrap. The translations stay in data/EXPERIMENT/witness.
+The variant must have been trained by the workflow, and be of a kind that JoeyNMT has, too. Both translate the
+experiment's test sets, by the paper's search and by one that prefers longer translations: ours divides the
+log-probability by the length, JoeyNMT's has its penalty of exponent 1. The experiment's shortest translation is a limit
+for ours alone. The differences in BLEU are tested by paired bootstrap. The translations stay in
+data/EXPERIMENT/witness.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from bench.command import run
 from bench.table import write
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.sentences import read_parallel
+from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Variant
@@ -27,6 +30,26 @@ from nmt.system.files import UserError, read_json
 SEARCHES = {"plain": ((), -1.0), "normalized": (("--normalize",), 1.0)}  # our options, JoeyNMT's exponent
 RESAMPLES = 1000
 Outputs = dict[tuple[str, str], Path]  # the translations of each test set by each search
+# What both can train.
+ARCHITECTURE = {"attention": "additive", "unit": "gated", "score_previous": False, "contextualization": None}
+OPTIMIZATION = {"loss": "sum", "cooldown": 0, "patience": 0}
+
+
+def choose(experiment: Experiment, name: str) -> Variant:
+    """The variant of this name. Raises UserError if there is none or JoeyNMT's training cannot be like its own."""
+    if name not in experiment.variants:
+        raise unknown(name, experiment.variants, "--variant", "variant")
+    variant = experiment.variants[name]
+    advice = "name another variant or experiment"
+    for section, matched in ((variant.architecture, ARCHITECTURE), (variant.optimization, OPTIMIZATION)):
+        for key, value in matched.items():
+            if getattr(section, key) != value:
+                raise UserError(f"--variant: {name} has {key}: {getattr(section, key)}, JoeyNMT {value}; {advice}")
+    if variant.continues is not None:
+        raise UserError(f"--variant: {name} continues {variant.continues}, but JoeyNMT starts anew; {advice}")
+    if experiment.bpe is not None:
+        raise UserError(f"--config: {experiment.name} has subwords, but JoeyNMT is trained on words; {advice}")
+    return variant
 
 
 def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs) -> int:
@@ -36,6 +59,7 @@ def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs)
         command = [sys.executable, "-m", "nmt", "translate", "--model", folder, "--tokenized", "--threads", "1"]
         command += ["--source", data / "tokenized" / f"{name}.{experiment.languages.source}", "--output", output]
         command += ["--beam", experiment.translate.beam, *SEARCHES[search][0]]
+        command += ["--minimum-length-ratio", experiment.translate.minimum_length_ratio]
         run(command)
     parameters: int = read_json(folder / "summary.json")["parameters"]
     return parameters
@@ -80,17 +104,22 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     arguments = parser.parse_args()
     try:
-        experiment = read_experiment([arguments.config])
+        witness(arguments)
     except UserError as error:
         raise SystemExit(f"bench.witness: {error}") from None
+
+
+def witness(arguments: argparse.Namespace) -> None:
+    """Make the table of comparisons. Raises UserError."""
+    experiment = read_experiment([arguments.config])
+    variant = choose(experiment, arguments.variant)
     data = Path("data") / experiment.name
     for path, advice in (
         (Path(arguments.python), "no such interpreter; make .venv-peers/made makes one"),
         (data / "models" / arguments.variant / "summary.json", "no such model; train it with the workflow first"),
     ):
         if not path.exists():
-            raise SystemExit(f"bench.witness: {path}: {advice}")
-    variant = experiment.variants[arguments.variant]
+            raise UserError(f"{path}: {advice}")
     sets = [(name, search) for name in experiment.corpora.test for search in SEARCHES]
     outputs = [
         {(name, search): data / "witness" / f"{system}.{name}.{search}.txt" for name, search in sets}

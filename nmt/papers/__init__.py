@@ -2,8 +2,8 @@
 
 `room` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
 package, and one line of help), `Settings` with the class method `build`, `check(settings, experiment)`, which raises
-UserError, and `artefacts(settings, experiment)`; and `beams(experiment)` if its tables score other beams than the
-experiment's.
+UserError, and `artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than
+the experiment's.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def beams(experiment: Experiment) -> dict[int, str]:
     if experiment.paper is not None:
         found = room(experiment.paper.name)
         if hasattr(found, "beams"):
-            return dict(found.beams(experiment))
+            return dict(found.beams(settings(experiment), experiment))
     return {experiment.translate.beam: ""}
 
 

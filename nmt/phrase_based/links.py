@@ -19,8 +19,11 @@ def read_links(path: str | os.PathLike[str]) -> Iterator[Links]:
     """Yield the links of each pair. Raises UserError if a line is not a list of links."""
     for number, line in enumerate(read_lines(path), 1):
         try:
-            yield [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
+            links = [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
+            if any(j < 0 for _, j in links):
+                raise ValueError
         except ValueError:
             raise UserError(
                 f"{path}: line {number} is not a list of links such as 0-0; align the words again"
             ) from None
+        yield links

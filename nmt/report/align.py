@@ -7,22 +7,15 @@ each weight alpha_ij, the rows and columns of a matrix counted from 0.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.search.alignments import alignments
 from nmt.search.text import add_pair_arguments, read_symbol_pairs
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.tables import write_csv
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nmt.model.network import Network
-
 PANELS = 30  # in one picture, at most
-BATCH = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,29 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="CSV with a row for each weight; its column panel is the line of SOURCE, counted from 1 (none)",
     )
     add_device_arguments(parser)
-
-
-def alignments(
-    model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-) -> list[NDArray[Any]]:
-    """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence included."""
-    import torch
-
-    from nmt.training.batches import by_length, pad
-
-    device = next(model.parameters()).device
-    found: dict[int, NDArray[Any]] = {}
-    with torch.no_grad():
-        for chosen in by_length([max(map(len, pair)) for pair in zip(sources, targets, strict=True)], BATCH):
-            memory = model.encode(*pad([sources[pair] for pair in chosen], device))
-            words, _ = pad([targets[pair] for pair in chosen], device)
-            asked = model.decoder.attending(memory, words)
-            for row, pair in enumerate(chosen):
-                state, previous = (part.view(*words.shape, -1)[row] for part in asked)
-                weights, _ = model.decoder.attention.attend(memory.select(torch.tensor([row])), state, previous)
-                assert weights is not None
-                found[pair] = weights[: len(targets[pair]) + 1, : len(sources[pair]) + 1].cpu().numpy()
-    return [found[pair] for pair in range(len(sources))]
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -103,9 +103,10 @@ def markdown(table: list[list[Cell]], fold: list[tuple[str, str]], generated: bo
         "",
         *([*folded("Further comparisons", markdown_table(titles, rest)), ""] if rest else []),
         f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). The interval holds the "
-        "differences of 95 % of them. p is two-sided: how often a resample's difference is as far from the mean of all "
-        f"resamples as the measured one is from zero. Bold: p < {LEVEL}. The least p that {resamples} resamples can "
-        f"show is {1 / (resamples + 1):.4f}: it means as much or less. " + (f"`{signatures[0]}`" if signatures else ""),
+        "differences of 95 % of them. p is two-sided: how often a resample's difference is at least as far from the "
+        f"mean of all resamples as the measured one is from zero. Bold: p < {LEVEL}. {resamples} resamples can show no "
+        f"p below {1 / (resamples + 1):.4f}: where it stands, p may be smaller. "
+        + (f"`{signatures[0]}`" if signatures else ""),
     ]
 
 
@@ -116,9 +117,14 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--resamples, --seed: give 1 resample or more and a seed that is not negative")
     fold = [(system, baseline) for system, baseline in arguments.folded]
     pairs = [*((system, baseline) for system, baseline in arguments.pair), *fold]
-    for label in (label for pair in pairs for label in pair):
+    for option, label in (
+        (option, label)
+        for option, given in (("--pair", arguments.pair), ("--folded", fold))
+        for pair in given
+        for label in pair
+    ):
         if label not in arguments.labels:
-            raise UserError(f"--pair: {label} is not among --labels; name one of them")
+            raise UserError(f"{option}: {label} is not among --labels; name one of them")
     given = {
         "all": ("--translations", arguments.translations),
         "no_unk": ("--translations-no-unk", arguments.translations_no_unk),

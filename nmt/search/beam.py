@@ -56,8 +56,8 @@ Watch = Callable[[Callable[[], Hypothesis]], None]  # is given a function of the
 class BeamSettings:
     """The options of a search.
 
-    `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source,
-    EOS counted on both sides.
+    `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source, whose
+    EOS counts as one.
 
     `fallback`: search again for the sentences for which nothing has ended.
 

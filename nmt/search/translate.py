@@ -128,8 +128,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=Translate.minimum_length_ratio,
         metavar="RATIO",
-        help="lower limit of the translation's length, as a multiple of the source's length, both in words with the "
-        "end of sentence (default: %(default)s)",
+        help="the fewest words of a translation, as a multiple of the source's words, whose end of sentence counts as "
+        "one (default: %(default)s)",
     )
     parser.add_argument(
         "--no-fallback",

@@ -121,8 +121,8 @@ class Training:
     def run(self, minutes: float = math.inf) -> bool:
         """Update until the training has finished, with records, evaluations and checkpoints on the way.
 
-        Return whether it has: where `minutes` are over before, it ends early, with a checkpoint from which it goes on.
-        The last record and evaluation follow that checkpoint, so they are no part of a training that goes on.
+        Return whether it has finished. If `minutes` pass first, it writes a checkpoint to resume from and ends early.
+        The last record and evaluation follow that checkpoint, so they are no part of a training that resumes.
 
         Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop, and
         UserError if the development set has no finite NLL at the end.

@@ -61,6 +61,11 @@ def test_ours_is_compared_with_joeynmt_on_every_set_by_either_search(
         (["--config", "none.yaml"], "none.yaml: no such file"),
         (["--python", "none"], "none: no such interpreter; make .venv-peers/made makes one"),
         (["--python", sys.executable], "data/open/models/RNNsearch-50/summary.json: no such model; train it"),
+        (["--variant", "RNNsearch-51"], "--variant: unknown variant RNNsearch-51; the nearest is RNNsearch-50"),
+        (["--variant", "RNNencdec-50"], "RNNencdec-50 has attention: fixed, JoeyNMT additive"),
+        (["--variant", "RNNsearch-50star"], "--variant: RNNsearch-50star "),
+        (["--config", "config/bahdanau2015/open-bpe.yaml"], "--config: open-bpe has subwords"),
+        (["--config", "config/bahdanau2015/open-large.yaml"], "RNNsearch-50 has cooldown: 22000, JoeyNMT 0"),
     ],
 )
 def test_what_is_missing_is_named(

@@ -63,7 +63,7 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
     assert alike == ["0.00", "0.00", "0.00", "1.0000"]
     assert "seed:7" in found[0]["signature"]
     page = (tmp_path / "out.md").read_text()
-    assert f"The least p that 1000 resamples can show is {found[0]['p_value']}:" in page
+    assert f"1000 resamples can show no p below {found[0]['p_value']}:" in page
     assert "**-" in page
     assert f"| {found[0]['lower']} to {found[0]['upper']} |" in " ".join(page.split())
     assert "| +0.00 to +0.00 | 1.0000 |" in " ".join(page.split())

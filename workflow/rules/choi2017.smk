@@ -68,6 +68,7 @@ if PAPER.table2:
             sentences=PAPER.table2.sentences,
             settings=settings("translate"),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
+            threads=EXPERIMENT.threads.translate,  # others take other times
             code=model_code("choi2017.translation_times", *timed(PAPER)),
         shell:
             "python -m nmt choi2017.translation_times --models {params.models:q} --labels {params.labels:q}"
@@ -245,7 +246,7 @@ if PAPER.figure4:
         params:
             settings=PAPER.figure4.to_json(),
             seed=EXPERIMENT.seed,
-            device=EXPERIMENT.variants[PAPER.figure4.model].run_time.device,
+            device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),
             generated=MADE_UP,
             code=model_code("choi2017.specialized_dimensions", PAPER.figure4.model, PAPER.figure4.aligner),
         shell:

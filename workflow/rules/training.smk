@@ -59,7 +59,8 @@ rule nll:
         gpu=1,
     params:
         sample=nll_sample,
+        device=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].run_time.device),
         code=model_code("nll"),
     shell:
         "python -m nmt nll --model $(dirname {input.model[0]:q}) --texts {input.texts:q}"
-        " {params.sample:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        " {params.sample:q} --device {params.device:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from nmt.papers.choi2017 import table1, table2
+from nmt.report.markup import add_table_arguments
 from nmt.system.files import UserError, read_lines, write_lines
-from nmt.system.options import Output
 from nmt.system.tables import read_csv, write_csv
 
 
@@ -14,8 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tables", required=True, nargs="+", metavar="CSV", help="table1.csv, or table2.csv, of each pair"
     )
-    parser.add_argument("--output-csv", type=Output, required=True)
-    parser.add_argument("--output-md", type=Output, required=True)
+    add_table_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -26,9 +25,14 @@ def run(arguments: argparse.Namespace) -> None:
     rows: list[list[str]] = []
     for path in arguments.tables:
         found = read_csv(path, table.COLUMNS)
+        if not found:
+            raise UserError(f"{path}: no rows in it; make it again")
         for pair in {row[0] for row in rows} & {row[0] for row in found}:
             raise UserError(f"{path}: {pair} is in an earlier table, too; name one table for each pair")
         rows += found
-    page = table.markdown([dict(zip(table.COLUMNS, row, strict=True)) for row in rows])
+    try:
+        page = table.markdown([dict(zip(table.COLUMNS, row, strict=True)) for row in rows], arguments.generated)
+    except ValueError as error:
+        raise UserError(f"--tables: {error}; make the tables again") from None
     write_csv(arguments.output_csv, table.COLUMNS, rows)
     write_lines(arguments.output_md, page)

@@ -9,8 +9,8 @@ import argparse
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.weights import add_line_argument, encode_line
-from nmt.report.align import alignments
 from nmt.report.panels import COLUMNS, Panel, csv_rows
+from nmt.search.alignments import alignments
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.tables import write_csv
@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translations", required=True, nargs="+", metavar="FILE", help="theirs, by each model")
+    parser.add_argument(
+        "--translations", required=True, nargs="+", metavar="FILE", help="each model's translations of them"
+    )
     add_line_argument(parser)
     parser.add_argument("--output", type=Output, required=True, metavar="CSV")
     add_device_arguments(parser)

@@ -37,7 +37,7 @@ FOLDER = "nmt/papers/choi2017"
 def check(settings: Settings, experiment: Experiment) -> None:
     """UserError where a pair or a figure names a variant that is not there or that it cannot show.
 
-    So it is where a pair names a model twice, or where Table 2 has no pair.
+    UserError also where two pairs are of the same model, or where Table 2 has no pair.
     """
     figure2, figure3, figure4 = settings.figure2, settings.figure3, settings.figure4
     drawn = [("figure2.models", name) for name in figure2.models] if figure2 else []
@@ -56,7 +56,7 @@ def check(settings: Settings, experiment: Experiment) -> None:
     models = [model for model, _ in settings.pairs]
     for model in models:
         if models.count(model) > 1:
-            raise UserError(f"config: paper.pairs: {model} has two baselines; name one")
+            raise UserError(f"config: paper.pairs: {model} is compared twice; name one pair for it")
     if settings.table2 and not models:
         raise UserError("config: paper.pairs is empty; name the models of Table 2, or set table2 to null")
 
@@ -66,10 +66,10 @@ def timed(settings: Settings) -> list[str]:
     return list(dict.fromkeys(name for model, baseline in settings.pairs for name in (baseline, model)))
 
 
-def beams(experiment: Experiment) -> dict[int, str]:
-    """The beam widths of Table 1, 1 and the experiment's own: see `nmt.papers.beams`."""
+def beams(settings: Settings, experiment: Experiment) -> dict[int, str]:
+    """The beam widths of Table 1, 1 and the experiment's own; only the latter without it: see `nmt.papers.beams`."""
     own = experiment.translate.beam
-    return ({} if own == 1 else {1: ".beam1"}) | {own: ""}
+    return ({1: ".beam1"} if own != 1 and settings.table1 else {}) | {own: ""}
 
 
 def language_pair(experiment: Experiment) -> str:

@@ -7,7 +7,8 @@ standard deviations over all words. For the alignment it is the mean weight that
 to which another model, the aligner, attends most as it generates the same symbol.
 
 With hundreds of dimensions the best one is good by chance, too: words are permuted within their sentence, the aligner's
-symbols within their translation, and p is the share of permutations whose best dimension is as good.
+symbols within their translation, and p is the share of these orders, the text's own included, whose best dimension is
+as good.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
 from nmt.papers.choi2017.word_classes import read_word_classes
-from nmt.report.align import alignments
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
+from nmt.search.alignments import alignments
 from nmt.search.merge import word_means
 from nmt.system.files import UserError, warn, write_lines
 from nmt.system.options import add_device_arguments
@@ -65,11 +66,12 @@ class WordClasses:
         self.counts += labels.sum(axis=1)
 
     def statistics(self) -> Floats:
-        """(P + 1, C, D); not a number for a class without words."""
+        """(P + 1, C, D); not a number for a class without words, the least for a dimension whose weights never vary."""
         mean = self._sum / self._words
         deviation = np.sqrt(np.maximum(self._squares / self._words - np.square(mean), 0))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((self._in_class / self.counts[:, None] - mean) / deviation)
+            above = (self._in_class / self.counts[:, None] - mean) / deviation
+        return np.where(deviation > 0, above, -np.inf)
 
 
 class Alignment:
@@ -99,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
     parser.add_argument("--aligner", required=True, metavar="DIR", help="folder of the model that says what aligns")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="the model's translations of them")
     Figure4.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     add_table_arguments(parser)
@@ -124,11 +126,9 @@ def run(arguments: argparse.Namespace) -> None:
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
     aligned = Alignment(dimensions, settings.permutations, generator)
     names = (arguments.source, arguments.translation)
-    sentences = encode(trained, read_parallel(*names), names)
+    sentences = [one for one in encode(trained, read_parallel(*names), names) if one.source_ids and one.target_ids]
     with Progress("specialized_dimensions", len(sentences), "sentences", silent=SILENT_SECONDS) as progress:
         for sentence in progress.over(sentences):
-            if not sentence.source_ids or not sentence.target_ids:
-                continue
             alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words
             words = trained.source.join(sentence.source[:-1])
             relative = alpha.mean(axis=0)[:-1] * alpha.shape[1]
@@ -166,7 +166,7 @@ def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> l
 def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated: bool) -> list[str]:
     """The table, and how it is to be read."""
     lines = [[escape_markdown(name), *others] for name, *others in rows]
-    titles = ["Class", "Dimension", "Statistic", "By chance", "p", "Words"]
+    titles = ["Class", "Dimension", "Statistic", "By chance", "p", "Count"]
     return [
         *heading("Specialized dimensions", generated),
         *markdown_table(titles, lines),
@@ -175,6 +175,8 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
         "that attends most to the words of a class: the statistic is the mean of its weights on these words above "
         "that on all words, in standard deviations. The alignment's is the mean weight on the source symbol to which "
         f"{escape_markdown(settings.aligner)} attends most. By chance: the statistic of the best dimension, averaged "
-        f"over {settings.permutations:,} permutations of the words within their sentences. p: the share of these "
-        "orders, the text's own included, in which the best dimension is as good.",
+        f"over {settings.permutations:,} permutations of the words within their sentences, for the alignment of "
+        f"{escape_markdown(settings.aligner)}'s source symbols within their translation. p: the share of these "
+        "orders, the text's own included, in which the best dimension is as good. Count: the words of the class; for "
+        "the alignment, the symbols of the translations.",
     ]

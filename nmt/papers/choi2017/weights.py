@@ -35,7 +35,7 @@ def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a step that shows the weights of one model in one sentence; `one_sentence` reads them."""
     parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translation", required=True, metavar="FILE", help="theirs by the model")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="the model's translations of them")
     add_line_argument(parser)
     add_device_arguments(parser)
 

@@ -144,7 +144,7 @@ def _end_with_parent() -> None:
 
 @cache
 def _worker(folder: Path, settings: PhraseBased) -> Worker:
-    """The decoder of this process, made for its first sentence: what is raised before it would not be told."""
+    """The decoder of this process, made for its first sentence: an error raised as the process starts would be lost."""
     return Worker(folder, settings)
 
 
@@ -175,8 +175,8 @@ class Decoders:
             yield from self._executor.map(self._decode, tasks, chunksize=SENTENCES_PER_TASK)
         except BrokenProcessPool:
             raise UserError(
-                "--threads: a decoding process died, perhaps for lack of memory or of a damaged model; give fewer, or "
-                "train the phrase-based system again"
+                "--threads: a decoding process died, perhaps because memory ran out or a model is damaged; "
+                "give fewer, or train the phrase-based system again"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Thot's trained models: files in a folder, and their digests, since Thot reads damaged files without a word."""
+"""Thot's trained models: files in a folder, and their digests, since Thot does not notice damaged files."""
 
 from __future__ import annotations
 

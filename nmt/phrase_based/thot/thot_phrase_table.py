@@ -28,7 +28,7 @@ from nmt.system.progress import Progress
 Span = tuple[int, int, int, int]
 TARGET_BITS = 32
 LINES_PER_PIECE = 100_000
-MOST = 2**32 - 2**20  # numbers in 32 bits, without those that one more pair may need
+MOST = 2**31 - 2**20  # what a key of two numbers in 63 bits holds, without those that one more pair may need
 
 
 def spans(sources: int, targets: int, links: Links, longest: int) -> Iterator[Span]:
@@ -75,7 +75,9 @@ class Phrases:
         start = len(self.row)
         self.row.extend([self.ids.setdefault(word, len(self.ids)) for word in words])
         if max(len(self.row) * self.longest, len(self.places)) > MOST:
-            raise UserError("config: phrase_based.pairs: too many for the phrase table; name a smaller number")
+            raise UserError(
+                "config: phrase_based.pairs: too much text for the phrase table; name a smaller number of pairs"
+            )
         return start
 
     def extract(self, begin: int, end: int) -> None:

@@ -60,6 +60,8 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
         (("a.csv", "b.csv"), "b.csv: the columns must be pair, model, beam"),
         (("times.csv",), "times.csv: neither Table 1 nor Table 2"),
         (("none.csv",), "none.csv: no such file"),
+        (("header.csv",), "header.csv: no rows in it; make it again"),
+        (("words.csv",), "--tables: could not convert string to float: 'long'; make the tables again"),
     ],
 )
 def test_tables_that_do_not_fit(
@@ -67,6 +69,8 @@ def test_tables_that_do_not_fit(
 ) -> None:
     made(table1(tmp_path), tmp_path, "a.csv")
     made(table2(tmp_path), tmp_path, "b.csv")
+    (tmp_path / "header.csv").write_text((tmp_path / "a.csv").read_text().split("\n")[0] + "\n")
+    (tmp_path / "words.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", ",long,"))
     assert join(tmp_path, *tables) == 1
     error = capsys.readouterr().err
     assert message in error

@@ -65,7 +65,7 @@ def test_settings_are_strict(settings: dict[str, Any], message: str) -> None:
     ("settings", "message"),
     [
         ({"pairs": [["AttY2D", "Atty"]]}, "paper.pairs: unknown variant Atty; the nearest is AttY"),
-        ({"pairs": [*PAIRS, ["AttY2D", "CAttY"]]}, "paper.pairs: AttY2D has two baselines; name one"),
+        ({"pairs": [*PAIRS, ["AttY2D", "CAttY"]]}, "paper.pairs: AttY2D is compared twice; name one pair for it"),
         ({"table2": {}}, "paper.pairs is empty; name the models of Table 2"),
     ],
 )
@@ -93,8 +93,9 @@ def test_what_the_rules_ask() -> None:
     chosen = Settings.build({"pairs": [*PAIRS, ["AttY", "CAttY"]]}, "here")
     assert timed(chosen) == ["AttY", "AttY2D", "CAttY", "CAttY2D"]
     assert timed(Settings()) == []
-    assert papers.beams(experiment(**paper())) == {1: ".beam1", 12: ""}
-    assert papers.beams(experiment(**paper(), translate={"beam": 1})) == {1: ""}
+    assert papers.beams(experiment(**paper(table1={}))) == {1: ".beam1", 12: ""}
+    assert papers.beams(experiment(**paper(table1={}), translate={"beam": 1})) == {1: ""}
+    assert papers.beams(experiment(**paper())) == {12: ""}
     assert language_pair(experiment(languages={"source": "en", "target": "de"})) == "En-De"
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
-from nmt.report.align import alignments
 from nmt.report.markup import MADE_UP
+from nmt.search.alignments import alignments
 from tests.model.models import tiny_model
 from tests.papers.choi2017 import fine
 
@@ -63,6 +63,18 @@ def test_the_statistic_is_the_standardized_mean() -> None:
     np.testing.assert_allclose(sums.statistics()[0, 0], expected)
 
 
+def test_a_dimension_whose_weights_never_vary_is_not_the_best() -> None:
+    random = np.random.default_rng(4)
+    sums = WordClasses(1, 3, PERMUTATIONS, random)
+    for _ in range(10):
+        weights = random.random((6, 3))
+        weights[:, 1] = 0.25
+        sums.add(weights, random.random((1, 6)) < 0.5)
+    [row] = best(["class"], sums.statistics(), sums.counts)
+    assert row[1] in "13"
+    assert all(np.isfinite(float(cell)) for cell in row[1:])
+
+
 def words(folder: Path, classes: str = "odd\ts9 S3 s5\nnone\tx\n") -> list[str]:
     (folder / "classes.tsv").write_text(classes)
     settings = f'{{"model": "fine", "aligner": "plain", "words": "{folder}/classes.tsv", "permutations": 9}}'
@@ -91,7 +103,7 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     page = (tmp_path / "dimensions.md").read_text()
     assert page.split("\n")[2] == f"**{MADE_UP}**"
     assert "| odd " in page
-    assert "over 4 sentences and their translations" in page
+    assert "over 2 sentences and their translations" in page
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_texts_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(thot_phrase_table, "MOST", 21)
     assert list(table(pairs, 7, 1)) == ["A ||| a ||| 3 3"]
     monkeypatch.setattr(thot_phrase_table, "MOST", 20)
-    with pytest.raises(UserError, match="phrase_based: pairs: too many"):
+    with pytest.raises(UserError, match="too much text for the phrase table"):
         list(table(pairs, 7, 1))
 
 
@@ -110,6 +110,7 @@ def test_texts_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("\n\n", "the phrase table is empty"),
         ("0-0\n", "1 lines for 2 pairs"),
         ("0-0\n0:0\n", "line 2 is not a list of links"),
+        ("0-0\n0--1\n", "line 2 is not a list of links"),
         ("0-0\n0-1\n", "line 2 links words that its pair lacks"),
     ],
 )
