@@ -7,6 +7,7 @@ word forbidden, on those without unknown words; and where there are greedy trans
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bootstrap import compare
@@ -117,14 +118,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--resamples, --seed: give 1 resample or more and a seed that is not negative")
     fold = [(system, baseline) for system, baseline in arguments.folded]
     pairs = [*((system, baseline) for system, baseline in arguments.pair), *fold]
-    for option, label in (
-        (option, label)
-        for option, given in (("--pair", arguments.pair), ("--folded", fold))
-        for pair in given
-        for label in pair
-    ):
-        if label not in arguments.labels:
-            raise UserError(f"{option}: {label} is not among --labels; name one of them")
+    for option, named in (("--pair", arguments.pair), ("--folded", fold)):
+        for label in chain.from_iterable(named):
+            if label not in arguments.labels:
+                raise UserError(f"{option}: {label} is not among --labels; name one of them")
     given = {
         "all": ("--translations", arguments.translations),
         "no_unk": ("--translations-no-unk", arguments.translations_no_unk),

@@ -135,6 +135,7 @@ def test_greedy_translations(words: list[str], tmp_path: Path) -> None:
     ("more", "message"),
     [
         (["--pair", "good", "other"], "--pair: other is not among --labels"),
+        (["--folded", "other", "good"], "--folded: other is not among --labels"),
         (["--resamples", "0"], "--resamples, --seed"),
         (["--translations-greedy", "one"], "3 labels for 1 files of --translations-greedy"),
     ],
