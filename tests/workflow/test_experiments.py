@@ -148,6 +148,17 @@ def test_translations_have_the_precision_of_the_experiment(tree: Tree) -> None:
     assert all("--precision bf16" in command for command in commands)
 
 
+def test_models_are_run_on_the_device_of_their_variants(tree: Tree) -> None:
+    text = "extends: mine.yaml\nexperiment: cpu\ndefaults: {device: cpu}\n"
+    text += "paper: {name: bahdanau2015, table2: {}}\n"
+    (tree.folder / "cpu.yaml").write_text(text)
+    planned = tree.snakemake("--dry-run", "--printshellcmds", configs=["cpu.yaml"]).stdout
+    for step in ("nll", "translate"):
+        commands = [line for line in planned.splitlines() if f"nmt {step} " in line]
+        assert commands
+        assert all("--device cpu" in command for command in commands)
+
+
 def test_a_second_paper_is_a_folder_an_experiment_and_a_rule_file(tree: Tree) -> None:
     before = rules(tree, "mine.yaml")
     assert rules(tree, "config/second2020.yaml") == before | {"longest": 1, "sheet_longest": 1}
