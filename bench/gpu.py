@@ -34,7 +34,7 @@ from torch.profiler import ProfilerActivity, profile
 from bench.decode import BEAM
 from bench.decode import prepare as prepare_search
 from bench.eager import Eager
-from bench.machine import PAPER, SYMBOLS, durations, layer_sizes, name, product_rate, products_of_update
+from bench.machine import PAPER, SYMBOLS, TYPES, durations, layer_sizes, name, product_rate, products_of_update
 from bench.train import BATCH, LENGTHS, made_up
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
@@ -45,7 +45,6 @@ from nmt.training.batches import Batch
 from nmt.training.parallel import Processes
 from nmt.training.update import BUCKET, Update, make_update
 
-TYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
 ATTENTIONS = {"RNNsearch": "additive", "RNNencdec": "fixed"}
 WARM_UP = 3  # a shape's first update runs operation by operation, its second is captured, its third replayed
 PROFILED = 3  # updates

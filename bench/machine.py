@@ -1,4 +1,8 @@
-"""The machine: its name, and the rate of its matrix products, with which an update is compared."""
+"""Measure the rates of the machine's matrix products.
+
+An update is compared with that of PyTorch's own products, in which it computes. A trained model translates with weights
+that are prepared once for oneDNN.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import torch
 
+from bench.table import make_parser, write
+from nmt.model.products import Prepared
 from nmt.monitor.forecast import pair_products
 from nmt.settings.variant import Architecture
+from nmt.system.device import choose_device
 
 PAPER = Architecture(output_rank=None)  # the RNNsearch of Appendix A
 ATT_Y = Architecture(  # that of Choi et al. (2017)
@@ -27,6 +35,7 @@ ATT_Y = Architecture(  # that of Choi et al. (2017)
     initial_state="mean",
 )
 SYMBOLS = 30_001
+TYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 class Model(NamedTuple):
@@ -84,15 +93,34 @@ def durations(device: torch.device, work: Callable[[], object], repeats: int) ->
     return [begin.elapsed_time(end) / 1e3 for begin, end in pairwise(events)]
 
 
-def product_rate(device: torch.device, dtype: torch.dtype, size: int | None = None, repeats: int = 20) -> float:
+@torch.no_grad()
+def product_rate(
+    device: torch.device, dtype: torch.dtype, size: int | None = None, repeats: int = 20, prepared: bool = False
+) -> float:
     """FLOP/s of a product of two square matrices: the best of `repeats`, which other processes disturb least.
 
-    The default size is 2048 on a CPU and 8192 on a GPU, which smaller ones do not fill.
+    The default size is 2048 on a CPU and 8192 on a GPU, which smaller ones do not fill. One of the matrices can be
+    `prepared`, as the weights of a trained model are.
     """
     size = size or (8192 if device.type == "cuda" else 2048)
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
-    a @ b
-    return 2 * size**3 / min(durations(device, lambda: a @ b, repeats))
+    multiply: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = Prepared() if prepared else torch.matmul
+    multiply(a, b)
+    return 2 * size**3 / min(durations(device, lambda: multiply(a, b), repeats))
+
+
+def rates(device: torch.device, repeats: int = 20) -> pd.DataFrame:
+    """GFLOP/s of products in each precision, on as many threads as each of MODELS has."""
+    rows = []
+    all_threads = torch.get_num_threads()
+    for threads in sorted({model.threads or all_threads for model in MODELS.values()}, reverse=True):
+        torch.set_num_threads(threads)
+        for precision, dtype in TYPES.items():
+            own, prepared = (product_rate(device, dtype, None, repeats, one) / 1e9 for one in (False, True))
+            labels = {"device": name(device), "precision": precision}
+            rows.append({**labels, "gflop_per_second": own, "prepared_gflop_per_second": prepared})
+    torch.set_num_threads(all_threads)
+    return pd.DataFrame(rows)
 
 
 def layer_sizes(architecture: Architecture) -> tuple[int, int, int, int]:
@@ -109,3 +137,14 @@ def products_of_update(
     products for each one of the forward pass: for the gradients of the inputs and of the weights.
     """
     return 3 * 2 * batch * pair_products(architecture, symbols, source, target)
+
+
+def main() -> None:
+    parser = make_parser("machine", __doc__, rounds=200)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
+    arguments = parser.parse_args()
+    write(rates(choose_device(arguments.device), arguments.rounds), arguments.output)
+
+
+if __name__ == "__main__":
+    main()

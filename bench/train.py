@@ -2,7 +2,8 @@
 the small models of the demonstration and of the run on real text, on one thread.
 
 Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
-of the time that the matrix products alone would take at the machine's rate, and peak memory. machine.csv has that rate.
+of the time that the matrix products alone would take at the rate of PyTorch's own products, and peak memory.
+machine.csv, which `python -m bench.machine` makes alone, has that rate.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pandas as pd
 import torch
 
 from bench.eager import Eager
-from bench.machine import HEAP_KEPT, MODELS, SYMBOLS, name, product_rate, products_of_update
+from bench.machine import HEAP_KEPT, MODELS, SYMBOLS, name, products_of_update, rates
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
@@ -192,18 +193,6 @@ def measure(
     return pd.DataFrame(rows)
 
 
-def rates(device: torch.device) -> dict[tuple[str, str], float]:
-    """FLOP/s of products in each precision, on as many threads as each model has."""
-    found = {}
-    types = {"float32": torch.float32, "bf16": torch.bfloat16}
-    all_threads = torch.get_num_threads()
-    for threads in sorted({model.threads or all_threads for model in MODELS.values()}, reverse=True):
-        torch.set_num_threads(threads)
-        found |= {(name(device), one): product_rate(device, dtype) for one, dtype in types.items()}
-    torch.set_num_threads(all_threads)
-    return found
-
-
 def main() -> None:
     parser = make_parser("train", __doc__, rounds=5, contenders=(one for group in GROUPS for _, one, _ in group))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
@@ -217,12 +206,9 @@ def main() -> None:
     ]
     table = pd.concat(tables)
     machine = rates(device)
-    table["floor_fraction"] /= [machine[key] for key in zip(table["device"], table["precision"], strict=True)]
-    rows = [
-        {"device": one, "precision": precision, "gflop_per_second": rate / 1e9}
-        for (one, precision), rate in machine.items()
-    ]
-    write(pd.DataFrame(rows), arguments.output.with_name("machine.csv"))
+    own = machine.set_index(["device", "precision"])["gflop_per_second"]
+    table["floor_fraction"] /= [1e9 * own[key] for key in zip(table["device"], table["precision"], strict=True)]
+    write(machine, arguments.output.with_name("machine.csv"))
     write(table, arguments.output)
 
 

@@ -3,7 +3,8 @@
 At each step the `width` best continuations of a sentence's hypotheses survive. A hypothesis that ends leaves the beam,
 which is then narrower by one. The search of a sentence is over when its beam is empty or when its hypotheses are three
 times as long as the source. If nothing has ended by then, the fallback searches again: with the unknown word allowed,
-if it was forbidden, then with a beam that is doubled until something ends or it is 500 wide.
+if it was forbidden, then with a beam that is doubled until something ends or it is 500 wide. Without the fallback,
+hypotheses that are cut off at this length compete with those that have ended, as in dl4mt.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class BeamSettings:
     `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source, whose
     EOS counts as one.
 
-    `fallback`: search again for the sentences for which nothing has ended.
+    `fallback`: search again for the sentences for which nothing has ended. Without it, hypotheses that have not ended
+    at the maximum length are results like the others.
 
     `normalize`: rank hypotheses by log probability per word, EOS counted, instead of by total log probability.
 
@@ -160,9 +162,12 @@ class _Beams:
         self.widths -= ended.sum(axis=1)
         self.widths[~going.any(axis=1)] = 0
         for number in np.flatnonzero((self.widths > 0) & (self.step + 1 == self.maximum)).tolist():
-            # The search has reached its maximum length. The best row stands in where no hypothesis has ended.
-            if not self.finished[self.sentences[number]]:
-                self._finish(found, number, int(going[number].argmax()))
+            # The search has reached its maximum length.
+            unfinished = np.flatnonzero(going[number]).tolist()
+            if self.settings.fallback:  # the best one stands in where no hypothesis has ended
+                unfinished = [] if self.finished[self.sentences[number]] else unfinished[:1]
+            for rank in unfinished:
+                self._finish(found, number, rank)
         return going
 
     def _finish(self, found: _Continuations, number: int, rank: int) -> None:
@@ -250,10 +255,11 @@ def search(
     settings: BeamSettings,
     watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
-    """The `n_best` finished hypotheses of each source (word ids without EOS), best first; fewer where fewer ended.
+    """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer where it found fewer.
 
-    Where nothing ends, even in the widest beam of the fallback, the best unfinished hypothesis of the first search
-    stands in. `watch`, for a single source, is called after each step; an exception of it ends the search.
+    With the fallback they have ended; where nothing ends, even in its widest beam, the best unfinished hypothesis of
+    the first search stands in. `watch`, for a single source, is called after each step; an exception of it ends the
+    search.
     """
     results = _search_once(model, sources, settings, watch)
     rows = len(sources) * settings.width

@@ -135,9 +135,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-fallback",
         action="store_false",
         dest="fallback",
-        help="where no translation has ended at three times the source's length, write the best unfinished one "
-        "(default: search again, first with UNK if it was forbidden, then with a beam that is doubled until a "
-        "translation ends or the beam is 500 wide, which can take a hundred times as long)",
+        help="search once: a translation that is cut off at three times the source's length competes with those that "
+        "have ended (default: where none has ended, search again, first with UNK if it was forbidden, then with a beam "
+        "that is doubled until a translation ends or the beam is 500 wide, which can take a hundred times as long)",
     )
     parser.add_argument(
         "--normalize",
@@ -151,6 +151,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write a TSV file with a row for each line of output: log_probability in nats; words, with the end "
         "of sentence; ended, 0 where the search reached its maximum length first. An empty line has zeros",
+    )
+    parser.add_argument(
+        "--symbols",
+        type=Output,
+        metavar="FILE",
+        help="also write the symbols of each translation, words or subwords, as the model wrote them, line by line",
     )
     parser.add_argument(
         "--alignments",
@@ -198,18 +204,20 @@ def run(arguments: argparse.Namespace) -> None:
     lines = read_sources(arguments.source, arguments.only_known, trained, languages)
     name, wanted = arguments.source or "standard input", sum(map(bool, lines))
     rows = arguments.n_best * len(lines)
-    translations, scores, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows
+    translations, scores, symbols, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows, [""] * rows
     with Progress(f"translate {name}", wanted, "sentences", silent=SILENT_SECONDS) as progress:
         for number, best in translator.each(lines, arguments.batch, settings, name):
             for rank, found in enumerate(best):
                 row = arguments.n_best * number + rank
                 translations[row] = found.text
                 scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
+                symbols[row] = " ".join(found.symbols)
                 if arguments.alignments is not None:
                     alignments[row] = _alignment(number, rank, found)
             progress.update(1)
     files: list[tuple[Output | None, Iterable[str]]] = [
         (arguments.scores, ["log_probability\twords\tended", *scores]),
+        (arguments.symbols, symbols),
         (arguments.alignments, filter(None, alignments)),
         (arguments.output, translations),
     ]
@@ -229,8 +237,8 @@ def answer(translator: Translator, settings: BeamSettings) -> None:
 
 def _is_interactive(arguments: argparse.Namespace) -> bool:
     """Whether each line is answered at once. Raises UserError where that is asked for with an option that needs all."""
-    others = {name: getattr(arguments, name) for name in ("source", "output", "scores", "alignments", "only_known")}
-    files = [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]
+    others = ("source", "output", "scores", "symbols", "alignments", "only_known")
+    files = [f"--{name.replace('_', '-')}" for name in others if getattr(arguments, name) is not None]
     if arguments.interactive and files:
         raise UserError(f"--interactive: from standard input to standard output alone; leave out {', '.join(files)}")
     return arguments.interactive or (sys.stdin.isatty() and not files)

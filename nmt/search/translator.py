@@ -28,14 +28,16 @@ class Translation:
     `text` is as users write it. `log_probability`, in nats, is that of `length` symbols, words or subwords, with the
     end of sentence; `ended` is False where the search reached its maximum length first.
 
-    `source` and `target` are words, the last of both <eos> (of `target` where it has ended). `weights` (target words,
-    source words) are the attention weights between them; None where they were not kept or the context is fixed.
+    `symbols`, words or subwords, are those that the model wrote. `source` and `target` are words, the last of both
+    <eos> (of `target` where it has ended). `weights` (target words, source words) are the attention weights between
+    them; None where they were not kept or the context is fixed.
     """
 
     text: str
     log_probability: float
     length: int
     ended: bool
+    symbols: list[str]
     source: list[str]
     target: list[str]
     weights: NDArray[Any] | None
@@ -119,7 +121,7 @@ class Translator:
     def translation(self, words: list[str], symbols: list[str], found: Hypothesis) -> Translation:
         """`found`, a translation of `symbols`, which are all or the first of those of `words`."""
         source, target = self.trained.source, self.trained.target
-        target_symbols = target.words(found.words)
+        written = target_symbols = target.words(found.words)
         if self.dictionary is not None and found.alignment is not None:
             target_symbols = replace_unknown(found.words, target_symbols, symbols, found.alignment, self.dictionary)
         translation = target.join(target_symbols)
@@ -135,6 +137,7 @@ class Translator:
             found.log_probability,
             found.length,
             found.ended,
+            written,
             [*read, EOS_SYMBOL],
             [*translation, *[EOS_SYMBOL] * found.ended],
             weights,

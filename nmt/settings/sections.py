@@ -128,7 +128,10 @@ class BytePairs(Section):
 
 @dataclass(frozen=True)
 class Translate(Section):
-    """Beam search; with `fallback` again where no translation has ended. `precision` is that of matrix products."""
+    """Beam search; with `fallback` again where no translation has ended, without it unfinished ones compete.
+
+    `precision` is that of matrix products.
+    """
 
     beam: Annotated[int, integer(1)] = 12
     batch: Annotated[int, integer(1)] = 32

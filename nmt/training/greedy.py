@@ -1,7 +1,8 @@
 """BLEU of greedy translations of the development set, for trainings that stop on it.
 
-Apart from the beam search and from the scores of the tables, so that a change of those trains nothing again. Trainings
-that stop on the likelihood do not run this module, and their digest leaves it out.
+Apart from the beam search and from the scores of the tables, so that a change of those trains nothing again. The score
+is the one that they have at beam 1 without the fallback. Trainings that stop on the likelihood do not run this module,
+and their digest leaves it out.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Sequence
 import torch
 from sacrebleu.metrics.bleu import BLEU
 
+from nmt.corpora.pairs import LONGEST, read_pairs, split_words
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
 from nmt.training.batches import by_length, pad
-from nmt.training.likelihood import Sentences, read_words
+from nmt.training.likelihood import Sentences
 from nmt.training.parallel import Processes
 
 BATCH = 80
@@ -24,15 +26,15 @@ MAXIMUM_LENGTH_RATIO = 3  # of the steps of a translation to the words of its so
 class GreedyBLEU:
     """The score of a model: cased, unsmoothed BLEU-4 of tokenized text in percent, as multi-bleu.perl computes it.
 
-    `texts` are the two sides of the development set, tokenized; pairs with an empty side are skipped. Words are scored,
-    also those of a model of subwords. Raises UserError if no pair is left.
+    `texts` are the two sides of the development set, tokenized. Every pair counts, also one with an empty side. Words
+    are scored, also those of a model of subwords.
     """
 
     def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist]) -> None:
         source, self.target = shortlists
-        pairs = read_words(texts)
-        self.sources = [source.ids(source.split(words)) for words, _ in pairs]
-        self.references = [" ".join(words) for _, words in pairs]
+        pairs = list(read_pairs(*texts))
+        self.sources = [source.ids(source.split(split_words(line))[:LONGEST]) for line, _ in pairs]
+        self.references = [line for _, line in pairs]
         self.metric = BLEU(tokenize="none", smooth_method="none", force=True)
 
     def __call__(self, model: Network, processes: Processes) -> float:
@@ -52,11 +54,13 @@ class GreedyBLEU:
 def translate_greedily(model: Network, sources: Sequence[Sequence[int]]) -> Sentences:
     """The word ids, without EOS, of the translation of each source: at each step the most probable word.
 
-    A translation ends with EOS, or when it is three times as long as its source.
+    A translation ends with EOS, or when it is three times as long as its source. That of an empty source is empty.
     """
     device = next(model.parameters()).device
     translations: Sentences = [[] for _ in sources]
-    for left in by_length([len(source) for source in sources], BATCH):
+    given = [number for number, source in enumerate(sources) if source]
+    for batch in by_length([len(sources[number]) for number in given], BATCH):
+        left = [given[place] for place in batch]
         memory = model.encode(*pad([sources[number] for number in left], device))
         state, previous = model.initial_state(memory), None
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import torch
 
-from bench import decode, train
+from bench import decode, machine, train
 from bench.table import make_parser
 
 FIGURES = {"seconds": 2.0, "forward": 0.5, "backward": 1.0, "optimizer": 0.5, "peak_mb": 9.0}
@@ -45,10 +47,33 @@ def table_of(module: Any, only: list[str], monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.parametrize("module", [train, decode])
 def test_only_the_chosen_take_part(module: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(train, "product_rate", lambda device, dtype: 1.0)
+    monkeypatch.setattr(machine, "product_rate", lambda *arguments: 1.0)
     table = table_of(module, ["ours", "eager"], monkeypatch, tmp_path)
     assert set(table["implementation"]) == {"ours", "eager"}
     assert table["ratio_to_eager"].max() == 1
     table = table_of(module, ["ours"], monkeypatch, tmp_path)
     assert set(table["implementation"]) == {"ours"}
     assert table["ratio_to_eager"].isna().all()
+
+
+def test_a_machine_has_a_rate_with_and_without_prepared_weights(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    output = tmp_path / "machine.csv"
+    rate = machine.product_rate
+    sizes = []
+
+    def small(device: torch.device, dtype: torch.dtype, size: None, repeats: int, prepared: bool) -> float:
+        sizes.append((dtype, repeats, prepared))
+        assert rate(device, dtype, 16, repeats, prepared) > 0
+        return (2e9 if prepared else 1e9) * (1 + torch.get_num_threads())
+
+    monkeypatch.setattr(machine, "product_rate", small)
+    monkeypatch.setattr(sys, "argv", ["bench", "--device", "cpu", "--rounds", "3", "--output", str(output)])
+    machine.main()
+    table = pd.read_csv(output)
+    assert set(sizes) == set(itertools.product((torch.float32, torch.bfloat16), (3,), (False, True)))
+    assert list(table["precision"]) == ["float32", "bf16"] * (len(table) // 2)
+    assert (table["prepared_gflop_per_second"] == 2 * table["gflop_per_second"]).all()
+    assert table["device"].iloc[-1].endswith(", 1 thread")
+    assert table["gflop_per_second"].iloc[-1] == 2

@@ -1,4 +1,4 @@
-"""Beam search as in the original code: one sentence at a time, with hypotheses in plain lists."""
+"""Beam search as in the original code, or as in dl4mt: one sentence at a time, with hypotheses in plain lists."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def reference_search(
     ratio: float = 0.5,
     normalize: bool = False,
     watch: Callable[[Found], None] | None = None,
+    compete: bool = False,
 ) -> list[Found]:
     """Finished hypotheses, best first; the best unfinished one where none ended in time.
 
-    `watch` is given the best unfinished one before each step but the first.
+    With `compete`, the unfinished ones are results like the others. `watch` is given the best unfinished one before
+    each step but the first.
     """
     length = len(source) + 1
     memory = model.encode(torch.tensor([[*source, EOS]]), torch.ones(1, length, dtype=torch.bool))
@@ -65,10 +67,12 @@ def reference_search(
                 live.append(([*words, word], score, seen, model.advance(carry, torch.tensor([word]))))
         if not live or width == 0:
             break
-    if not finished:
-        words, score, seen, _ = live[0]
-        finished = [Found(words, score, seen, False)]
-    return sorted(finished, key=lambda one: -one.log_probability / (len(one.words) + 1 if normalize else 1))
+    unfinished = [Found(words, score, seen, False) for words, score, seen, _ in live]
+    if compete:
+        finished += unfinished
+    elif not finished:
+        finished = unfinished[:1]
+    return sorted(finished, key=lambda one: -one.log_probability / (len(one.words) + one.ended if normalize else 1))
 
 
 def reference_fallback(

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_all_sentences_at_once_as_one_by_one(kind: dict[str, Any], width: int, n
             width, forbid_unk=forbid_unk, fallback=False, normalize=normalize, n_best=width, alignments=True
         )
         for source, found in zip(sources(9), search(model, sources(9), settings), strict=True):
-            assert_same(found, reference_search(model, source, width, forbid_unk, normalize=normalize))
+            assert_same(found, reference_search(model, source, width, forbid_unk, normalize=normalize, compete=True))
             finished += found[0].ended
     assert width == 1 or finished >= 4
 
@@ -114,13 +115,52 @@ def test_a_translation_that_does_not_end_is_abandoned_at_three_times_the_length(
     model = ending(tiny_model(), bias=-50)
     mixed = [[3, 5], [4, 2, 6, 7, 1, 3], [2], [5, 5, 5]]
     settings = BeamSettings(4, fallback=False, n_best=4, alignments=True)
-    for source, (found, *more) in zip(mixed, search(model, mixed, settings), strict=True):
-        assert not more
-        assert not found.ended
-        assert found.length == len(found.words) == 3 * (len(source) + 1)
-        assert found.alignment is not None
-        assert found.alignment.shape == (found.length, len(source) + 1)
-        assert_same([found], reference_search(model, source, 4))
+    for source, found in zip(mixed, search(model, mixed, settings), strict=True):
+        assert len(found) == 4
+        for one in found:
+            assert not one.ended
+            assert one.length == len(one.words) == 3 * (len(source) + 1)
+            assert one.alignment is not None
+            assert one.alignment.shape == (one.length, len(source) + 1)
+        assert_same(found, reference_search(model, source, 4, compete=True))
+
+
+def test_an_unfinished_translation_wins_where_it_is_more_probable() -> None:
+    """Without the fallback, as in dl4mt; with it, one that has ended is preferred, as in the original code."""
+    model = ending(tiny_model())
+    with torch.no_grad():
+        model.decoder.readout.b_o[5] += 8  # a word that goes on for ever
+    settings = BeamSettings(3, n_best=3)
+    once = search(model, [[3, 5], [4]], replace(settings, fallback=False))
+    for found, (preferred, *_) in zip(once, search(model, [[3, 5], [4]], settings), strict=True):
+        assert not found[0].ended
+        assert set(found[0].words) == {5}
+        assert preferred.ended
+        assert preferred.words == next(one.words for one in found if one.ended)
+
+
+@kinds
+def test_beam_1_without_the_fallback_is_greedy(kind: dict[str, Any]) -> None:
+    """At each step the most probable word, until it is EOS or the translation is three times as long as its source."""
+    ended = Counter()
+    for bias in (2.5, 0.0):
+        model = ending(tiny_model(**kind), bias)
+        settings = BeamSettings(1, minimum_length_ratio=0, fallback=False)
+        for source, (found,) in zip(sources(9), search(model, sources(9), settings), strict=True):
+            words: list[int] = []
+            with torch.no_grad():
+                memory = model.encode(*pad([source], torch.device("cpu")))
+                state, previous = model.initial_state(memory), None
+                while len(words) < 3 * (len(source) + 1):
+                    prediction = model.predict(memory, state, previous)
+                    previous = prediction.log_probabilities.argmax(dim=-1)
+                    if previous.item() == EOS:
+                        break
+                    words.append(int(previous))
+                    state = model.advance(prediction.carry, previous)
+            assert found.words == words
+            ended[found.ended] += 1
+    assert min(ended[False], ended[True]) >= 2
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])

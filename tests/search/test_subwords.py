@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora.subwords import MARK
+from nmt.corpora.subwords import MARK, join
 from nmt.system.files import UserError
 from nmt.trained import load_trained
 from tests.training.toy import tiny_variant
@@ -73,12 +73,16 @@ def test_the_folder_of_the_model_holds_its_codes(folder: Path) -> None:
 def test_translations_are_words(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in LINES))
     words = ["--model", folder / "model", "--tokenized", "--source", tmp_path / "text", "--beam", 2, "--device", "cpu"]
-    outputs = ["--output", tmp_path / "output", "--alignments", tmp_path / "alignments", "--replace-unk"]
+    outputs = ["--output", tmp_path / "output", "--symbols", tmp_path / "symbols"]
+    outputs += ["--alignments", tmp_path / "alignments", "--replace-unk"]
     step("translate", *words, "--no-fallback", *outputs)
     assert "1 words that end in @@ were dropped" in capsys.readouterr().err
     translations = (tmp_path / "output").read_text().split("\n")
     assert len(translations) == len(LINES) + 1
     assert MARK not in " ".join(translations)
+    symbols = [line.split() for line in (tmp_path / "symbols").read_text().split("\n")]
+    assert [" ".join(join(line)) for line in symbols] == translations
+    assert sum(map(len, symbols)) > sum(len(line.split()) for line in translations)
     records = [json.loads(line) for line in (tmp_path / "alignments").read_text().split("\n")[:-1]]
     assert [record["line"] for record in records] == [0, 2, 3]
     for record in records:

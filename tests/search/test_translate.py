@@ -50,7 +50,7 @@ def save(folder: Path, raised: Any = 0, by: float = 6, **settings: Any) -> None:
 
 def step(folder: Path, *more: str) -> int:
     flags = ["--model", "model", "--source", "source.txt", "--output", "out/translation.txt"]
-    flags += ["--scores", "out/scores.tsv", "--alignments", "out/alignments.jsonl"]
+    flags += ["--scores", "out/scores.tsv", "--symbols", "out/symbols.txt", "--alignments", "out/alignments.jsonl"]
     paths = [flag if flag.startswith("--") else str(folder / flag) for flag in flags]
     return main(["translate", *paths, "--tokenized", "--beam", "4", "--device", "cpu", *more])
 
@@ -85,6 +85,7 @@ def test_every_line_has_its_own_translations(folder: Path, batch: str, options: 
     alignments = {(record["line"], record["rank"]): record for record in records(folder)}
     assert scores[0] == "log_probability\twords\tended"
     assert len(translations) == len(scores) - 1 == 4 * len(LINES)
+    assert lines_of(folder / "out/symbols.txt") == translations
     target = trained(folder).target
     for number, line in enumerate(LINES):
         words = [word for word in line.split(" ") if word]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
 from nmt.training import greedy
 from nmt.training.greedy import GreedyBLEU, translate_greedily
 from nmt.training.parallel import Processes
 from tests.evaluation.test_evaluate import multi_bleu
-from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, kinds, tiny_model
+from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, kinds, save_trained, tiny_model
 from tests.search.reference import reference_search
 
 
@@ -57,15 +59,20 @@ def write(folder: Path, lines: list[tuple[str, str]]) -> list[str]:
 
 @pytest.fixture
 def development(tmp_path: Path) -> tuple[Network, list[str], list[str], list[str]]:
-    """A model, the two files of a development set, its translations and its references, which are like them."""
-    model = tiny_model(seed=5)
+    """A model, the two files of a development set, its translations and its references, which are like them.
+
+    A pair has an empty source, and a pair an empty reference.
+    """
+    model = tiny_model(seed=5, dtype=torch.float32)
     ids = sources(9)
     translations = [SHORTLISTS[1].words(reference_search(model, one, 1, ratio=0)[0].words) for one in ids]
     references = [" ".join(["unseen" if at == 5 else word for at, word in enumerate(one)]) for one in translations]
     references = [line or "unseen" for line in references]
     lines = [(" ".join(SHORTLISTS[0].words(one)), line) for one, line in zip(ids, references, strict=True)]
-    texts = write(tmp_path, [*lines[:4], ("", "t2"), ("s2", ""), *lines[4:]])
-    return model, texts, [" ".join(one) for one in translations], references
+    texts = write(tmp_path, [*lines, ("", "t2"), ("s2", "")])
+    [more] = translate_greedily(model, [[2]])
+    translations += [[], SHORTLISTS[1].words(more)]
+    return model, texts, [" ".join(one) for one in translations], [*references, "t2", ""]
 
 
 def test_the_score_is_that_of_multi_bleu(development: tuple[Network, list[str], list[str], list[str]]) -> None:
@@ -73,6 +80,27 @@ def test_the_score_is_that_of_multi_bleu(development: tuple[Network, list[str], 
     expected = multi_bleu(translations, references)
     assert 10 < expected < 99
     assert GreedyBLEU(texts, SHORTLISTS)(model, Processes()) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("bias", [0.0, -9.0])
+def test_the_score_is_that_of_the_tables_at_beam_1(
+    development: tuple[Network, list[str], list[str], list[str]], tmp_path: Path, bias: float
+) -> None:
+    """With the second paper's search, whether translations end or not."""
+    model, (source, reference), *_ = development
+    with torch.no_grad():
+        model.decoder.readout.b_o[EOS] += bias
+    save_trained(tmp_path / "model", model)
+    found = str(tmp_path / "translation")
+    words = ["--model", str(tmp_path / "model"), "--tokenized", "--source", source, "--output", found]
+    words += ["--device", "cpu", "--beam", "1", "--minimum-length-ratio", "0", "--no-fallback"]
+    assert main(["translate", *words]) == 0
+    words = ["--source", source, "--reference", reference, "--raw-reference", reference, "--translation", found]
+    shortlists = [str(tmp_path / "model" / f"{side}.tsv") for side in ("source", "target")]
+    assert main(["evaluate", *words, "--shortlists", *shortlists, "--output", str(tmp_path / "score.json")]) == 0
+    score = json.loads((tmp_path / "score.json").read_text())["all"]
+    assert score["sentences"] == 11
+    assert GreedyBLEU([source, reference], SHORTLISTS)(model, Processes()) == pytest.approx(score["bleu"], rel=1e-12)
 
 
 def test_symbols_are_joined_to_words_before_they_are_scored(
@@ -99,7 +127,7 @@ def test_processes_score_the_whole_set_together(
     shares: list[Tensor] = []
     monkeypatch.setattr(Processes, "sum", lambda self, values: shares.append(values) or values)
     for rank in range(12):
-        score(model, Processes(rank, 12))
+        score(model, Processes(rank, 12))  # of 11 pairs
     monkeypatch.setattr(Processes, "sum", lambda self, values: torch.stack(shares).sum(dim=0))
     assert score(model, Processes(3, 12)) == whole
 

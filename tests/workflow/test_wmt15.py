@@ -30,7 +30,7 @@ extends: config/choi2017/wmt15-{pair}.yaml
 experiment: tiny-{pair}
 results: results/tiny-{pair}
 bpe: {{symbols: 300}}
-translate: {{beam: {beam}, batch: 300, fallback: false}}  # models that learn nothing end nothing
+translate: {{beam: {beam}, batch: 300}}
 threads: {{train: 1, translate: 1}}
 defaults:
   {{embedding: 6, hidden: 6, alignment: 7, maxout: 5, initialization_scale: 0.1, updates: 8, evaluate_every: 4,
@@ -91,6 +91,9 @@ def config(pair: str) -> str:
 def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
     run = tree.snakemake("--dry-run", "--printshellcmds", configs=[config(pair)])
     assert "--translations-greedy data/" in run.stdout
+    searches = [line for line in run.stdout.split("\n") if "nmt translate " in line]
+    assert searches
+    assert all("--no-fallback" in line for line in searches)
     planned = jobs(run)
     rules = [rule for rule, _ in planned]
     corpora = len(NAMES[pair]) + 2

@@ -135,7 +135,7 @@ if PAPER.figure2:
         input:
             models=[file for variant in PAPER.figure2.models for file in expand(MODEL, variant=variant)],
             source=expand(SOURCE, set="development"),
-            translations=expand(TRANSLATION, variant=PAPER.figure2.models, set="development"),
+            translations=expand(SYMBOLS, variant=PAPER.figure2.models, set="development"),
         output:
             "<results>/figure2.csv",
         log:
@@ -182,7 +182,7 @@ if PAPER.figure3:
         input:
             model=expand(MODEL, variant=PAPER.figure3.model),
             source=expand(SOURCE, set="development"),
-            translation=expand(TRANSLATION, variant=PAPER.figure3.model, set="development"),
+            translation=expand(SYMBOLS, variant=PAPER.figure3.model, set="development"),
         output:
             "<results>/figure3.csv",
         log:
@@ -229,7 +229,7 @@ if PAPER.figure4:
             model=expand(MODEL, variant=PAPER.figure4.model),
             aligner=expand(MODEL, variant=PAPER.figure4.aligner),
             source=expand(SOURCE, set=TEST[0]),
-            translation=expand(TRANSLATION, variant=PAPER.figure4.model, set=TEST[0]),
+            translation=expand(SYMBOLS, variant=PAPER.figure4.model, set=TEST[0]),
             words=[] if PAPER.figure4.words == GENERATED else PAPER.figure4.words,
         output:
             multiext("<results>/specialized_dimensions", csv=".csv", md=".md"),
@@ -259,7 +259,7 @@ if PAPER.figure4:
         input:
             model=expand(MODEL, variant=PAPER.figure4.model),
             source=expand(SOURCE, set="development"),
-            translation=expand(TRANSLATION, variant=PAPER.figure4.model, set="development"),
+            translation=expand(SYMBOLS, variant=PAPER.figure4.model, set="development"),
             dimensions="<results>/specialized_dimensions.csv",
         output:
             "<results>/figure4.csv",

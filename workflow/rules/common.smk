@@ -96,6 +96,7 @@ BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
+SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 
 
 def announce_work():

@@ -8,6 +8,7 @@ rule translate:
     output:
         translation="<data>/translations/{variant}/{set}{beam}.txt",
         scores="<data>/translations/{variant}/{set}{beam}.scores.tsv",
+        symbols="<data>/translations/{variant}/{set}{beam}.symbols.txt",
         alignments="<data>/translations/{variant}/{set}{beam}.alignments.jsonl",
     log:
         "logs/translate/<experiment>/{variant}.{set}{beam}.log",
@@ -25,8 +26,9 @@ rule translate:
         speed=untracked(speed_options),
     shell:
         "python -m nmt translate --model $(dirname {input.model[0]:q}) --tokenized --source {input.source:q}"
-        " --output {output.translation:q} --scores {output.scores:q} --alignments {output.alignments:q}"
-        " {params.search:q} {params.speed:q} --threads {threads} 2> >(tee {log:q} >&2)"
+        " --output {output.translation:q} --scores {output.scores:q} --symbols {output.symbols:q}"
+        " --alignments {output.alignments:q} {params.search:q} {params.speed:q} --threads {threads}"
+        " 2> >(tee {log:q} >&2)"
 
 
 # Only the sentences of the paper's "No UNK" column: no unknown word in source or reference.

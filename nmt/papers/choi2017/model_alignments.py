@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument(
-        "--translations", required=True, nargs="+", metavar="FILE", help="each model's translations of them"
+        "--translations", required=True, nargs="+", metavar="FILE", help="symbols of each model's translations"
     )
     add_line_argument(parser)
     parser.add_argument("--output", type=Output, required=True, metavar="CSV")
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     ):
         trained = load_trained(folder, device)
         trained.require_attention("Figure 2")
-        sentence = encode_line(trained, (arguments.source, path), arguments.line)
+        sentence = encode_line(trained, arguments.source, path, arguments.line)
         [weights] = alignments(trained.model, [sentence.source_ids], [sentence.target_ids])
         panels.append(Panel(label, sentence.source, sentence.target, weights))
     write_csv(arguments.output, COLUMNS, csv_rows(panels))

@@ -101,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
     parser.add_argument("--aligner", required=True, metavar="DIR", help="folder of the model that says what aligns")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translation", required=True, metavar="FILE", help="the model's translations of them")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
     Figure4.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     add_table_arguments(parser)
@@ -125,8 +125,8 @@ def run(arguments: argparse.Namespace) -> None:
     generator = np.random.default_rng(arguments.seed)
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
     aligned = Alignment(dimensions, settings.permutations, generator)
-    names = (arguments.source, arguments.translation)
-    sentences = [one for one in encode(trained, read_parallel(*names), names) if one.source_ids and one.target_ids]
+    texts = read_parallel(arguments.source, arguments.translation)
+    sentences = [one for one in encode(trained, *texts, arguments.source) if one.source_ids and one.target_ids]
     with Progress("specialized_dimensions", len(sentences), "sentences", silent=SILENT_SECONDS) as progress:
         for sentence in progress.over(sentences):
             alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
-from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
+from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
 from nmt.system.tables import number, read_csv, write_csv
 
@@ -86,15 +86,16 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
         f"{escape_markdown(pair)}: {int(sentences):,} sentences at beam {beam}, {escape_markdown(device)}"
         for pair, sentences, beam, device in made
     ]
+    translated = span(int(sentences) for _, sentences, _, _ in made)
     compared = dict.fromkeys(
         escape_markdown(f"{row['model']} against {row['baseline']}") for row in rows if row["baseline"]
     )
     return [
-        *heading("Table 2: seconds to translate the test set", generated),
+        *heading(f"Table 2: seconds to translate {translated} sentences of the test set", generated),
         *markdown_table(["Model", *titles], lines),
         "",
-        f"{'; '.join(how)}. A batch is what is translated at a time. The models took turns; loading them is left out. "
-        f"In brackets: how much longer than the baseline ({'; '.join(compared)})."
+        f"{'; '.join(how)}. A batch is what is translated at a time. Each model took turns with its baseline; loading "
+        f"is left out. In brackets: how much longer than the baseline ({'; '.join(compared)})."
         + (PAPER if any(row["paper_seconds"] for row in rows) else ""),
     ]
 

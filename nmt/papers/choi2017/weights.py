@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nmt.corpora.pairs import LONGEST, split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.search.text import to_symbols, to_words
 from nmt.system.files import UserError, read_lines
@@ -35,7 +36,7 @@ def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a step that shows the weights of one model in one sentence; `one_sentence` reads them."""
     parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translation", required=True, metavar="FILE", help="the model's translations of them")
+    parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
     add_line_argument(parser)
     add_device_arguments(parser)
 
@@ -49,23 +50,23 @@ def read_line(path: str, number: int) -> str:
 
 
 def encode(
-    trained: TrainedModel, texts: Sequence[Sequence[str]], names: Sequence[str], first: int = 1
+    trained: TrainedModel, sources: Sequence[str], translations: Sequence[str], name: str, first: int = 1
 ) -> list[Sentence]:
-    """The sentences of tokenized source and target `texts`, which are the files `names` from line `first` on."""
-    shortlists = (trained.source, trained.target)
-    sides = [
-        to_symbols(to_words(lines, None), own, name, first)
-        for own, lines, name in zip(shortlists, texts, names, strict=True)
-    ]
+    """The sentences of tokenized `sources`, which are line `first` and on of the file `name`, and of `translations`.
+
+    The latter are the symbols that the model wrote: its words, segmented again, may have other subwords.
+    """
+    symbols = to_symbols(to_words(sources, None), trained.source, name, first)
+    written = [split_words(line)[:LONGEST] for line in translations]
     return [
         Sentence([*source, EOS_SYMBOL], [*target, EOS_SYMBOL], trained.source.ids(source), trained.target.ids(target))
-        for source, target in zip(*sides, strict=True)
+        for source, target in zip(symbols, written, strict=True)
     ]
 
 
-def encode_line(trained: TrainedModel, names: Sequence[str], number: int) -> Sentence:
-    """The sentence of line `number` of the files `names`, source and target. Raises UserError."""
-    [sentence] = encode(trained, [[read_line(name, number)] for name in names], names, number)
+def encode_line(trained: TrainedModel, source: str, translation: str, number: int) -> Sentence:
+    """The sentence of line `number` of the two files, as `encode` has it. Raises UserError."""
+    [sentence] = encode(trained, [read_line(source, number)], [read_line(translation, number)], source, number)
     return sentence
 
 
@@ -100,5 +101,5 @@ def one_sentence(arguments: argparse.Namespace, what: str) -> tuple[Sentence, ND
 
     trained = load_trained(arguments.model, prepare(arguments))
     require_fine_grained(trained, what)
-    sentence = encode_line(trained, (arguments.source, arguments.translation), arguments.line)
+    sentence = encode_line(trained, arguments.source, arguments.translation, arguments.line)
     return sentence, fine_grained(trained, sentence)

@@ -44,6 +44,7 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
     swaps = {"AttY": "C+AttY", "AttY2D": "C+AttY2D", "En-De": "En-Fi"}
     made([swaps.get(word, word) for word in words], tmp_path, "fi.csv")
     assert join(tmp_path, "de.csv", "fi.csv") == 0
+    assert "seconds to translate 4 to 6 sentences of" in (tmp_path / "both.md").read_text()
     assert lines(tmp_path)[0] == "| Model | En-De, batch 1 | En-De, batch 4 | En-Fi, batch 1 |"
     assert lines(tmp_path)[2:] == [
         "| AttY | 4.0 | 1.8 | – |",

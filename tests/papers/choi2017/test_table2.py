@@ -57,7 +57,9 @@ def test_the_page(tmp_path: Path) -> None:
     assert lines[0] == "| Model | En-De, batch 1 | En-De, paper | En-De, batch 4 |"
     assert lines[2] == "| AttY | 4.0 | 2,546 | 1.8 |"
     assert lines[3] == "| AttY2D | 4.6 (+15.0 %) | 2,902 (+14.0 %) | 2.9 (+65.7 %) |"
+    assert page.startswith("# Table 2: seconds to translate 6 sentences of the test set\n")
     assert "En-De: 6 sentences at beam 12, CPU, 2 threads" in page
+    assert "Each model took turns with its baseline" in page
     assert "(AttY2D against AttY)" in page
     assert "are +4.9 %, not +4.5 %" in page
 
