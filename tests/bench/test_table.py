@@ -77,3 +77,19 @@ def test_a_machine_has_a_rate_with_and_without_prepared_weights(
     assert (table["prepared_gflop_per_second"] == 2 * table["gflop_per_second"]).all()
     assert table["device"].iloc[-1].endswith(", 1 thread")
     assert table["gflop_per_second"].iloc[-1] == 2
+
+
+def test_the_time_of_a_step_of_translation_follows_from_the_committed_rates() -> None:
+    root = Path(__file__).parents[2]
+    page = " ".join((root / "docs/performance.md").read_text().split())
+    rate = pd.read_csv(root / "results/bench/machine.csv").set_index(["device", "precision"])["gflop_per_second"]
+    found = pd.read_csv(root / "results/bench/decode.csv").query("implementation == 'ours' and batch == 64")
+    own, whole = zip(
+        *(
+            (1e3 * 40 / rate[row.device, row.precision], 1e3 * 64 / decode.LENGTH / row.sentences_per_second)
+            for row in found.itertuples()
+        ),
+        strict=True,
+    )
+    assert "they would take {:.0f} ms in float32 and {:.0f} in bfloat16".format(*own) in page
+    assert "takes some {:.0f} and {:.0f},".format(*(5 * round(time / 5) for time in whole)) in page
