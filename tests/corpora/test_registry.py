@@ -153,6 +153,7 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
         "development",
         "index",
         "tst.no_unk",
+        "tst.symbols",
         "un.1-of-2",
         "table1.csv",
         "figure2.svg",
