@@ -125,8 +125,9 @@ def run(arguments: argparse.Namespace) -> None:
     generator = np.random.default_rng(arguments.seed)
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
     aligned = Alignment(dimensions, settings.permutations, generator)
-    texts = read_parallel(arguments.source, arguments.translation)
-    sentences = [one for one in encode(trained, *texts, arguments.source) if one.source_ids and one.target_ids]
+    sources, translations = read_parallel(arguments.source, arguments.translation)
+    encoded = encode(trained, sources, translations, arguments.source)
+    sentences = [one for one in encoded if one.source_ids and one.target_ids]
     with Progress("specialized_dimensions", len(sentences), "sentences", silent=SILENT_SECONDS) as progress:
         for sentence in progress.over(sentences):
             alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words
