@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nmt.corpora.detokenize import detokenizer, unescape
+from nmt.corpora.detokenize import joins, unescape
 from nmt.report.page import visible
 
 JOINT = "\b"  # between two words that no space separates; `visible` leaves none within a word
@@ -18,24 +18,15 @@ JOINT = "\b"  # between two words that no space separates; `visible` leaves none
 def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """A function of the words of a tokenized sentence: running text of `language` whose words are still known.
 
-    A space or JOINT separates them. That is a space everywhere where detokenization changes more than spaces, or where
-    the text came tokenized and `language` is None.
+    A space or JOINT separates them. That is a space everywhere where the text came tokenized and `language` is None.
     """
     if language is None:
         return lambda words: " ".join(map(visible, words))
-    detokenize = detokenizer(language)
 
     def read(words: Sequence[str]) -> str:
-        shown = [visible(unescape(word)) for word in words]
-        running = visible(detokenize(" ".join(words)))
-        joined, end = "", 0
-        for word in shown:
-            start = end + (not running.startswith(word, end))
-            if not running.startswith(word, start) or running[end:start].strip():
-                return " ".join(shown)
-            joined += (" " if start > end else JOINT if joined else "") + word
-            end = start + len(word)
-        return joined
+        plain = [unescape(word) for word in words]
+        pieces = zip(plain, joins(plain, language), strict=True)
+        return "".join((JOINT if joined else " ") + visible(word) for word, joined in pieces)[1:]
 
     return read
 
