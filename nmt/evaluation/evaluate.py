@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
+from nmt.corpora.tokenize import spaced
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import read_parallel
-from nmt.system.files import write_json
+from nmt.system.files import warn, write_json
 from nmt.system.options import Output
+
+LOW_CEILING = 99.0  # in BLEU
+EXAMPLES = 3  # of the lines that change
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,15 +56,20 @@ def known_lines(
 def score(
     translations: Sequence[str], references: Sequence[str], raw_references: Sequence[str], language: str | None
 ) -> dict[str, Any]:
-    """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences."""
+    """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
+
+    The ceiling is the detokenized BLEU of a perfect translation: of the references, tokenized and detokenized.
+    """
     bleu, signature = tokenized_bleu(translations, references)
     detokenize = detokenizer(language) if language else str
     raw_bleu, raw_signature = detokenized_bleu([detokenize(line) for line in translations], raw_references)
+    ceiling, _ = detokenized_bleu([detokenize(line) for line in references], raw_references)
     return {
         "bleu": bleu,
         "sentences": len(translations),
         "signature": signature,
         "detokenized_bleu": raw_bleu,
+        "detokenized_ceiling": ceiling,
         "detokenized_signature": raw_signature,
     }
 
@@ -72,15 +82,29 @@ def run(arguments: argparse.Namespace) -> None:
     )
     known = known_lines(source, reference, *read_shortlists(arguments))
     indices = {"all": list(range(len(source))), "no_unk": known}
-    write_json(
-        arguments.output,
-        {
-            part: score(
-                [lines[index] for index in indices[part]],
-                [reference[index] for index in indices[part]],
-                [raw_reference[index] for index in indices[part]],
-                arguments.language,
-            )
-            for part, lines in zip(parts, translations, strict=True)
-        },
+    scores = {
+        part: score(
+            [lines[index] for index in indices[part]],
+            [reference[index] for index in indices[part]],
+            [raw_reference[index] for index in indices[part]],
+            arguments.language,
+        )
+        for part, lines in zip(parts, translations, strict=True)
+    }
+    write_json(arguments.output, scores)
+    ceiling = scores["all"]["detokenized_ceiling"]
+    if arguments.language and ceiling is not None and ceiling < LOW_CEILING:
+        warn_of_ceiling(ceiling, reference, raw_reference, arguments)
+
+
+def warn_of_ceiling(
+    ceiling: float, references: Sequence[str], raw_references: Sequence[str], arguments: argparse.Namespace
+) -> None:
+    """Warn that detokenization does not restore the references, and show some that it changes."""
+    detokenize = detokenizer(arguments.language)
+    pairs = ((spaced(raw), detokenize(line)) for raw, line in zip(raw_references, references, strict=True))
+    changed = islice(((raw, returned) for raw, returned in pairs if raw != returned), EXAMPLES)
+    warn(
+        f"{arguments.raw_reference}: a perfect translation would score {ceiling:.1f} BLEU, because its tokens do not "
+        "say where its spaces are: " + "; ".join(f"{raw!r} becomes {returned!r}" for raw, returned in changed)
     )

@@ -14,6 +14,7 @@ VALUES = {
     "sentences": integer(0),
     "signature": optional(text()),
     "detokenized_bleu": optional(finite(0)),
+    "detokenized_ceiling": optional(finite(0)),
     "detokenized_signature": optional(text()),
 }
 

@@ -103,6 +103,24 @@ def test_both_scores(arguments: list[str], tmp_path: Path) -> None:
     assert "tok:13a" in score["all"]["detokenized_signature"]
 
 
+def test_the_ceiling_is_the_score_of_the_references(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 0
+    score = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert score["all"]["detokenized_ceiling"] == pytest.approx(100)
+    assert "perfect" not in capsys.readouterr().err
+    lines(tmp_path / "raw", "a b c d'e", "a (b) c - d e", "a x")
+    lines(tmp_path / "reference", "a b c d&apos; e", "a ( b ) c-d e", "a x")
+    assert main(arguments) == 0
+    score = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert 0 < score["all"]["detokenized_ceiling"] < 99
+    assert score["all"]["detokenized_ceiling"] != score["all"]["detokenized_bleu"]
+    error = capsys.readouterr().err
+    assert f"would score {score['all']['detokenized_ceiling']:.1f} BLEU" in error
+    assert error.endswith("'a (b) c - d e' becomes 'a (b) c-d e'\n")
+
+
 def test_text_that_comes_tokenized_is_scored_as_it_is(arguments: list[str], tmp_path: Path) -> None:
     lines(tmp_path / "raw", "a b c d&apos; e", "a b c d e", "a x")
     del arguments[arguments.index("--language") + 1]

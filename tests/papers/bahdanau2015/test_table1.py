@@ -18,7 +18,7 @@ LABELS = ["RNNencdec-30", "RNNsearch-50*", "my_own & 100%"]
 
 def score(bleu: float | None, sentences: int, signature: str = "tok:none") -> dict[str, Any]:
     part = {"bleu": bleu, "sentences": sentences, "signature": signature}
-    return part | {"detokenized_bleu": bleu, "detokenized_signature": "tok:13a"}
+    return part | {"detokenized_bleu": bleu, "detokenized_ceiling": 99.5, "detokenized_signature": "tok:13a"}
 
 
 def dump(path: Path, value: object) -> str:

@@ -18,7 +18,7 @@ PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
 
 def dump(path: Path, bleu: float | None, signature: str = "tok:none", sentences: int = 1370) -> str:
     score: dict[str, Any] = {"bleu": bleu, "sentences": sentences, "signature": signature}
-    score |= {"detokenized_bleu": bleu and bleu + 1, "detokenized_signature": "tok:13a"}
+    score |= {"detokenized_bleu": bleu and bleu + 1, "detokenized_ceiling": 99.5, "detokenized_signature": "tok:13a"}
     path.write_text(json.dumps({"all": score}), encoding="utf-8")
     return str(path)
 

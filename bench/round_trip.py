@@ -1,0 +1,61 @@
+"""Measure what comes back of text that is tokenized and detokenized.
+
+Each file has a sentence on each line and ends in the code of its language, such as `news.fr` or `news.fr.xz`; a folder
+stands for the files in it. The ceiling is the detokenized BLEU of a perfect translation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from bench.table import write
+from nmt.corpora.detokenize import detokenizer
+from nmt.corpora.tokenize import Tokenizer, spaced
+from nmt.evaluation.bleu import detokenized_bleu
+
+
+class Text(NamedTuple):
+    name: str
+    language: str
+    lines: list[str]
+
+
+def read(path: Path) -> Text:
+    """The text of a file, its white space reduced to single spaces, which tokens do not keep."""
+    packed = path.suffix == ".xz"
+    name, _, language = (path.stem if packed else path.name).rpartition(".")
+    with lzma.open(path) if packed else path.open("rb") as file:
+        return Text(name, language, [spaced(line.decode()) for line in file.read().removesuffix(b"\n").split(b"\n")])
+
+
+def measure(text: Text) -> dict[str, object]:
+    """A row of the table: how many of the lines come back, in percent, and the ceiling."""
+    tokenize, detokenize = Tokenizer(text.language).line, detokenizer(text.language)
+    returned = [detokenize(tokenize(line)) for line in text.lines]
+    exact = sum(map(str.__eq__, returned, text.lines))
+    return {
+        "text": text.name,
+        "language": text.language,
+        "lines": len(text.lines),
+        "exact": 100 * exact / len(text.lines),
+        "ceiling": detokenized_bleu(returned, text.lines)[0],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.round_trip", description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
+    output = Path("results/bench/round_trip.csv")
+    parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
+    arguments = parser.parse_args()
+    files = [file for path in arguments.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    write(pd.DataFrame(measure(read(file)) for file in files), arguments.output)
+
+
+if __name__ == "__main__":
+    main()
