@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from bench.contender import BOS, EOS, PAD, SPECIALS, UNK, hide_unrelated, joeynmt_batch, joeynmt_model
 from nmt.corpora import shortlist
 from nmt.corpora.binarize import Bitext
+from nmt.corpora.padding import by_length, pad
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.search.beam import MAXIMUM_LENGTH_RATIO
@@ -28,7 +29,7 @@ from nmt.settings.variant import Variant
 from nmt.system.device import keep_memory, set_threads
 from nmt.system.files import read_lines, write_lines
 from nmt.system.progress import Progress
-from nmt.training.batches import Batch, Batches, by_length, pad
+from nmt.training.batches import Batch, Batches
 from nmt.training.optimizer import make_optimizer
 
 SHIFT = len(SPECIALS) - 2  # our words follow two symbols, JoeyNMT's four
@@ -59,7 +60,7 @@ def train(variant: Variant, data: Path, symbols: Sequence[int]) -> nn.Module:
     sizes = [size + SHIFT for size in symbols]
     hidden = variant.architecture.hidden
     model = joeynmt_model(sizes, variant.architecture.embedding, hidden, **initialization, **embeddings)
-    optimizer = make_optimizer(model, settings)
+    optimizer = make_optimizer(model.parameters(), settings)
     batches = Batches(Bitext(data), settings.maximum_length, settings.batch, settings.sort_batches)
     with Progress("JoeyNMT", settings.updates, "updates") as progress:
         for number in range(settings.updates):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
-from nmt.model.attention.base import Attention
-from nmt.model.embedding import Embedding
+from nmt.model.attention import Attention
+from nmt.model.embedding import Embedding, PreviousWords
 from nmt.model.memory import Carry, Memory, Prediction
-from nmt.model.products import PLAIN, Products
+from nmt.model.products import Layer
 from nmt.model.readout import Readout
-from nmt.model.units.base import make_unit
+from nmt.model.units import make_unit
 from nmt.settings.variant import Architecture
 
 
-class Decoder(nn.Module):
+class Decoder(Layer):
     """An attention, a recurrent unit and a readout, over K target symbols.
 
     In the original code's order, look, generate, update, p(y_i) comes from s_{i-1}, then s_i = f(s_{i-1}, y_i, c_i).
@@ -36,34 +34,32 @@ class Decoder(nn.Module):
         self.b_s = nn.Parameter(torch.empty(self.unit.state))
         self.readout = Readout(symbols, architecture, context)
 
-    def remember(
-        self, annotations: Tensor, mask: Tensor, gate: Tensor | None = None, linear: Products = PLAIN
-    ) -> Memory:
+    def remember(self, annotations: Tensor, mask: Tensor, gate: Tensor | None = None) -> Memory:
         """The memory of `annotations` (B, Tx, 2n or n), whose `mask` (B, Tx) is False on padding.
 
         s_0 = tanh(W_s h + b_s), with h the backward state of word 1, or the fixed context, or the mean annotation.
         Target embeddings will be multiplied by `gate` (B, m), if there is one.
         """
         maps = (*self.unit.context_matrices, self.readout.C_o)
-        kept, summary = self.attention.keep(annotations, mask, maps, linear)
+        kept, summary = self.attention.keep(annotations, mask, maps)
         if self.starts_from_mean:
             summary = (annotations * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
-        return Memory(kept, maps, torch.tanh(linear(summary, self.W_s, bias=self.b_s)), gate)
+        return Memory(kept, maps, torch.tanh(self.linear(summary, self.W_s, bias=self.b_s)), gate)
 
-    def predict(self, memory: Memory, state: Tensor, previous: Tensor | None, linear: Products = PLAIN) -> Prediction:
+    def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
         N is k rows for each sentence of `memory`, side by side.
         """
-        hidden, carry, alignment = self._step(memory, state, previous, linear)
-        return Prediction(self.readout.logits(hidden, linear), carry, alignment)
+        hidden, carry, alignment = self._step(memory, state, previous)
+        return Prediction(self.readout.logits(hidden), carry, alignment)
 
-    def advance(self, carry: Carry, words: Tensor, linear: Products = PLAIN) -> Tensor:
+    def advance(self, carry: Carry, words: Tensor) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
         if not self.generates_first:
             return carry.state
-        projected = self.unit.project(self.embedding(words, carry.gate), linear)
-        return self.unit.step(projected + carry.context, carry.state, linear)
+        projected = self.unit.project(self.embedding(words, carry.gate))
+        return self.unit.step(projected + carry.context, carry.state)
 
     def hidden(self, memory: Memory, target: Tensor) -> Tensor:
         """What W_o is applied to, for every word of `target` (B, Ty), step by step: (B, Ty, l or rank)."""
@@ -76,8 +72,9 @@ class Decoder(nn.Module):
 
     def hidden_fast(self, memory: Memory, target: Tensor) -> Tensor:
         """The same in the fast loop."""
-        previous = self._after_previous(memory, target, self.readout.project)
-        states, context = self._run(memory, target)
+        words = PreviousWords(self.embedding, target.T, memory.gate)
+        previous = words.projected(self.readout.project)
+        states, context = self._run(memory, words)
         seen = self.unit.output(states[:-1] if self.generates_first else states[1:])
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
 
@@ -86,28 +83,19 @@ class Decoder(nn.Module):
 
         They have B * Ty rows, those of a sentence side by side.
         """
-        states, _ = self._run(memory, target)
-        previous = self._after_previous(memory, target, lambda embedded: embedded)
-        state, embedded = (part.transpose(0, 1).flatten(0, 1) for part in (self.unit.output(states[:-1]), previous))
+        words = PreviousWords(self.embedding, target.T, memory.gate)
+        states, _ = self._run(memory, words)
+        parts = (self.unit.output(states[:-1]), words.embedded())
+        state, embedded = (part.transpose(0, 1).flatten(0, 1) for part in parts)
         return state, embedded
 
-    def _run(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
+    def _run(self, memory: Memory, words: PreviousWords) -> tuple[Tensor, Tensor]:
         """The states (Ty + 1, B, state) and C_o c_i (Ty or 1, B, 2l) of the fast loop."""
-
-        def after_previous(project: Callable[[Tensor], Tensor]) -> Tensor:
-            return self._after_previous(memory, target, project)
-
         if self.generates_first:
-            projected = self.embedding.projected(target.T, self.unit.project, memory.gate)
+            projected = self.embedding.projected(words.words, self.unit.project, memory.gate)
         else:
-            projected = after_previous(self.unit.project)
-        return self.attention.run(memory, self.unit.recurrence(), projected, after_previous)
-
-    def _after_previous(self, memory: Memory, target: Tensor, project: Callable[[Tensor], Tensor]) -> Tensor:
-        """`project` of every E y_{i-1}: (Ty, B, p)."""
-        words = target.T[:-1]
-        none = memory.initial.new_zeros(1, words.shape[1], self.embedding.E.shape[1])
-        return torch.cat([project(none), self.embedding.projected(words, project, memory.gate)])
+            projected = words.projected(self.unit.project)
+        return self.attention.run(memory, self.unit, projected, words)
 
     def _embedded(self, state: Tensor, words: Tensor | None, gate: Tensor | None) -> Tensor:
         """E y_{i-1} (N, m), 0 before the first word."""
@@ -115,16 +103,14 @@ class Decoder(nn.Module):
             return state.new_zeros(len(state), self.embedding.E.shape[1])
         return self.embedding(words, gate)
 
-    def _step(
-        self, memory: Memory, state: Tensor, previous: Tensor | None, linear: Products = PLAIN
-    ) -> tuple[Tensor, Carry, Tensor | None]:
+    def _step(self, memory: Memory, state: Tensor, previous: Tensor | None) -> tuple[Tensor, Carry, Tensor | None]:
         """What W_o is applied to, (N, l or rank), the carry, and alpha_i (N, Tx), if there is one."""
         gate = memory.gate_rows(len(state))
         embedded = self._embedded(state, previous, gate)
-        alignment, context = self.attention.attend(memory, self.unit.output(state), embedded, linear)
+        alignment, context = self.attention.attend(memory, self.unit.output(state), embedded)
         to_unit, to_readout = context.split([self.unit.inputs, len(self.readout.C_o)], dim=-1)
         if not self.generates_first:
-            state = self.unit.step(self.unit.project(embedded, linear) + to_unit, state, linear)
-        projected = self.readout.project(embedded, linear)
-        hidden = self.readout.hidden(self.unit.output(state), projected, to_readout, linear)
+            state = self.unit.step(self.unit.project(embedded) + to_unit, state)
+        projected = self.readout.project(embedded)
+        hidden = self.readout.hidden(self.unit.output(state), projected, to_readout)
         return hidden, Carry(state, to_unit, gate), alignment

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.model.fast.precision import padded_rows
+from nmt.model.products import padded_rows
 
 
 class Embedding(nn.Module):
@@ -35,9 +36,28 @@ class Embedding(nn.Module):
         """`project` of the embeddings of `words` (..., B): (..., p); it maps embeddings (..., m) to (..., p).
 
         Words repeat in a text, so each is projected once. Not with a gate, which makes them differ from sentence to
-        sentence, and not on a GPU: to find the distinct words would wait for it.
+        sentence, and not on a GPU, where finding distinct words would force a synchronization.
         """
         if gate is not None or words.device.type != "cpu":
             return project(self(words, gate))
         distinct, places = words.unique(return_inverse=True)
         return functional.embedding(places, project(padded_rows(self(distinct))))
+
+
+@dataclass(frozen=True)
+class PreviousWords:
+    """E y_{i-1} for every word y_i of `words` (Ty, B): 0 before the first, multiplied by `gate` (B, m) if any."""
+
+    embedding: Embedding
+    words: Tensor
+    gate: Tensor | None
+
+    def projected(self, project: Callable[[Tensor], Tensor]) -> Tensor:
+        """`project` of all of them: (Ty, B, p); it maps embeddings (..., m) to (..., p)."""
+        E, words = self.embedding.E, self.words[:-1]
+        first = project(E.new_zeros(1, words.shape[1], E.shape[1]))
+        return torch.cat([first, self.embedding.projected(words, project, self.gate)])
+
+    def embedded(self) -> Tensor:
+        """All of them as they are: (Ty, B, m)."""
+        return self.projected(lambda embedded: embedded)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from nmt.model.embedding import Embedding
 from nmt.model.fast import loop
-from nmt.model.units.base import Unit, make_unit
+from nmt.model.units import Unit, make_unit
 from nmt.settings.variant import Architecture
 
 

@@ -6,10 +6,7 @@ import torch
 from torch import nn
 
 from nmt.model.network import Network
-from nmt.model.units.base import Unit
-
-ALIGNMENT = ("W_a", "U_a", "W_y")
-ZERO = ("v_a", "V")
+from nmt.model.units import Unit
 
 
 @torch.no_grad()
@@ -18,24 +15,23 @@ def initialize(
 ) -> None:
     """Fill `model` in place, the same for the same seed on every device.
 
-    Recurrent matrices are random orthogonal, W_a, U_a and W_y Gaussian with deviation `attention_scale` (0.001), v_a, V
-    and all biases zero, every other matrix Gaussian with deviation `initialization_scale` (0.01). The bias of an LSTM's
-    forget gates is `forget_bias`.
+    All vectors, which are v_a and the biases, are zero, but the bias of an LSTM's forget gates is `forget_bias`.
+    Recurrent matrices are random orthogonal. Other matrices are Gaussian with deviation `initialization_scale` (0.01),
+    or as the attention says: with deviation `attention_scale` (0.001), or zero.
     """
     generator = torch.Generator().manual_seed(seed)
     units = [module for module in model.modules() if isinstance(module, Unit)]
-    recurrent = {id(matrix) for unit in units for matrix in unit.recurrent_matrices}
-    for path, parameter in model.named_parameters():
-        name = path.rpartition(".")[2]
-        if name == "b_f":
-            parameter.fill_(forget_bias)
-        elif name in ZERO or name.startswith("b"):
-            parameter.zero_()
-        elif id(parameter) in recurrent:
+    recurrent = {matrix for unit in units for matrix in unit.recurrent_matrices}
+    forget = {unit.forget_bias for unit in units}
+    small, zero = set(model.decoder.attention.score_matrices), set(model.decoder.attention.zero_matrices)
+    for parameter in model.ordered_parameters():
+        if parameter.ndim == 1 or parameter in zero:
+            parameter.fill_(forget_bias if parameter in forget else 0.0)
+        elif parameter in recurrent:
             gaussian = torch.randn(parameter.shape, generator=generator)
             parameter.copy_(torch.linalg.svd(gaussian)[0])
         else:
-            scale = attention_scale if name in ALIGNMENT else initialization_scale
+            scale = attention_scale if parameter in small else initialization_scale
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
 
 

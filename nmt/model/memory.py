@@ -15,8 +15,8 @@ from nmt.model.products import cached_rows
 class Memory:
     """B encoded sentences. `len()` is B.
 
-    kept: what the attention keeps of the annotations, a named tuple of tensors (B, ...) that is its own business.
-    maps (p rows in all, 2n or n columns): C, C_z, C_r and C_o, or what else c_i is multiplied with.
+    kept: what the attention keeps of the annotations, a named tuple of tensors (B, ...), opaque to the decoder.
+    maps (p rows in all, 2n or n columns): the matrices that c_i is multiplied by, such as C, C_z, C_r and C_o.
     initial (B, state): s_0.
     gate (B, m): what target embeddings are multiplied by, with contextualization.
     """

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 
-from nmt.model.attention.base import make_attention
+from nmt.model.attention import make_attention
 from nmt.model.contextualization import Contextualization
 from nmt.model.decoder import Decoder
 from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
-from nmt.model.products import PLAIN, Prepared
+from nmt.model.products import Layer, Prepared
 from nmt.settings.variant import Architecture
 
 
@@ -29,40 +27,38 @@ class Network(nn.Module):
         self.architecture = architecture
         self.fast = implementation == "fast"
         self.symbols = (source_symbols, target_symbols)
-        self.updates = 0  # how many made these weights
-        self.products = PLAIN
+        self.updates = 0  # applied so far
         attention = make_attention(architecture)
         self.encoder = Encoder(source_symbols, architecture, attention.bidirectional)
         self.decoder = Decoder(target_symbols, architecture, attention)
         units = architecture.contextualization
         self.contextualization = None if units is None else Contextualization(architecture.embedding, units)
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, nn.Parameter]]:
-        """First the decoder's context matrices, W_s and b_s, then the others as modules hold them.
+    def ordered_parameters(self) -> list[nn.Parameter]:
+        """The parameters in the order in which weights are drawn and norms of gradients are summed: part of a seed.
 
-        The order is part of what a seed means: weights are drawn, and the norm of their gradient is summed, in it.
+        First the decoder's context matrices, W_s and b_s, then the others as modules hold them.
         """
         decoder = self.decoder
         first = [*decoder.unit.context_matrices, decoder.W_s, decoder.b_s]
-        named = list(super().named_parameters(prefix, recurse, remove_duplicate))
-        place = {id(parameter): number for number, parameter in enumerate(first)}
-        return iter(sorted(named, key=lambda pair: place.get(id(pair[1]), len(first))))
+        return list(dict.fromkeys([*first, *self.parameters()]))
 
     def freeze(self, precision: str = "float32") -> None:
         """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products.
 
-        Those of the decoder are then held twice.
+        Keeps a second copy of the decoder's weights.
         """
-        self.products = Prepared(torch.bfloat16 if precision == "bf16" else None)
+        prepared = Prepared(torch.bfloat16 if precision == "bf16" else None)
+        for module in self.decoder.modules():
+            if isinstance(module, Layer):
+                module.linear = prepared
 
     def encode(self, source: Tensor, mask: Tensor) -> Memory:
         """Read `source` (B, Tx) of ids that end with EOS; `mask` (B, Tx) is False on padding."""
-        with self.products.lowered(source.device):
+        with self.decoder.linear.lowered(source.device):
             source_gate, target_gate = self._gates(source, mask)
             annotations = self.encoder(source, mask, self.fast, source_gate)
-        return self.decoder.remember(annotations, mask, target_gate, self.products)
+        return self.decoder.remember(annotations, mask, target_gate)
 
     def initial_state(self, memory: Memory) -> Tensor:
         """s_0 of each sentence, (B, state)."""
@@ -73,15 +69,15 @@ class Network(nn.Module):
 
         N is k rows for each sentence of `memory`, side by side: what is kept of a sentence is kept once.
         """
-        return self.decoder.predict(memory, state, previous, self.products)
+        return self.decoder.predict(memory, state, previous)
 
     def advance(self, carry: Carry, words: Tensor) -> Tensor:
         """The state (N, state) that predicts the next word, once y_i = `words` (N,) are known."""
-        return self.decoder.advance(carry, words, self.products)
+        return self.decoder.advance(carry, words)
 
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """-log p(y | x) of each pair, in nats with the end of sentence: (B,). Targets (B, Ty) end with EOS."""
-        with self.products.lowered(source.device):
+        with self.decoder.linear.lowered(source.device):
             hidden = self._hidden(source, source_mask, target)[target_mask]
             losses = self.decoder.readout.nll(hidden, target[target_mask])
         scattered = losses.new_zeros(target.shape).masked_scatter(target_mask, losses)
@@ -94,7 +90,7 @@ class Network(nn.Module):
             return readout.nll(hidden[target_mask], target[target_mask]).sum()
         if hidden.device.type == "cpu":
             return readout.summed_nll(hidden[target_mask], target[target_mask])
-        # a GPU would have to be waited for to know how many words are real
+        # counting the real words would force a synchronization with a GPU
         return readout.summed_nll(*(part.flatten(0, 1) for part in (hidden, target, target_mask)))
 
     def _gates(self, source: Tensor, mask: Tensor) -> tuple[Tensor | None, Tensor | None]:

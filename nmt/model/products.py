@@ -1,4 +1,4 @@
-"""The matrix products of a decoder's step: of weights that may change, or prepared once for weights that will not."""
+"""Matrix products: their precision, and those with weights that stay the same, which are prepared once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,35 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-ROWS = 64  # how many rows x is expected to have; the layout serves other numbers almost as well
+EXPECTED = 64  # rows of x that prepared weights are laid out for; the layout serves other numbers almost as well
+PADDED = 64  # rows of operands in a lower precision come in multiples of it on a CPU
 CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
+
+
+def product_type(tensor: Tensor) -> torch.dtype:
+    """The type of matrix products with `tensor`: that of autocast if it is on, else its own."""
+    kind = tensor.device.type
+    cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if cast else tensor.dtype
+
+
+def padded_rows(x: Tensor) -> Tensor:
+    """`x` (N, columns) and rows of zeros up to a multiple of PADDED, for products in a lower precision on a CPU.
+
+    oneDNN generates code for each number of rows it meets, which takes as long as the product itself or longer.
+    """
+    if x.device.type != "cpu" or product_type(x).itemsize >= torch.float32.itemsize:
+        return x
+    return functional.pad(x, (0, 0, 0, -len(x) % PADDED))
+
+
+def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
+    """A context in which operations on the device of `tensor` keep the types of their operands."""
+    kind = tensor.device.type
+    return torch.autocast(kind, enabled=False) if torch.amp.is_autocast_available(kind) else nullcontext()
 
 
 def cached_rows(x: Tensor, numbers: int) -> int:
@@ -34,6 +58,12 @@ class Products:
 
 
 PLAIN = Products()
+
+
+class Layer(nn.Module):
+    """A module whose matrix products are `linear`: PLAIN, or those that `Network.freeze` prepares."""
+
+    linear: Products = PLAIN
 
 
 class Prepared(Products):
@@ -72,7 +102,7 @@ def _laid_out(weights: Tensor) -> Tensor:
         weights.dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported()
     ):
         return weights
-    laid_out: Tensor = torch.ops.mkldnn._reorder_linear_weight(weights, ROWS)
+    laid_out: Tensor = torch.ops.mkldnn._reorder_linear_weight(weights, EXPECTED)
     return laid_out
 
 

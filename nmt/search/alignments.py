@@ -19,7 +19,7 @@ def alignments(
     """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence included."""
     import torch
 
-    from nmt.training.batches import by_length, pad
+    from nmt.corpora.padding import by_length, pad
 
     device = next(model.parameters()).device
     found: dict[int, NDArray[Any]] = {}

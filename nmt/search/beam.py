@@ -19,11 +19,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.corpora.padding import by_length, pad
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.memory import Carry
 from nmt.model.network import Network
 from nmt.settings.sections import Translate
-from nmt.training.batches import by_length, pad
 
 MAXIMUM_LENGTH_RATIO = 3  # of the steps of a search to the words of its source, EOS counted
 WIDE = 500  # the fallback doubles a beam until it is at least so wide

@@ -25,6 +25,16 @@ from nmt.settings.checks import (
 )
 from nmt.system.files import UserError
 
+#: Module and class of each attention and of each unit. A model imports only those that it uses.
+ATTENTIONS = {
+    "additive": ("nmt.model.attention.additive", "AdditiveAttention"),
+    "fine_grained": ("nmt.model.attention.fine_grained", "FineGrainedAttention"),
+    "fixed": ("nmt.model.attention.fixed", "FixedContext"),
+}
+UNITS = {
+    "gated": ("nmt.model.units.gated", "GatedUnit"),
+    "lstm": ("nmt.model.units.lstm", "LSTM"),
+}
 PRECISIONS = ("float32", "bf16")  # of matrix products; sums are in float32
 
 
@@ -37,7 +47,7 @@ class Architecture:
     for none.
     """
 
-    attention: Annotated[str, choice("additive", "fixed", "fine_grained")] = "additive"
+    attention: Annotated[str, choice(*ATTENTIONS)] = "additive"
     embedding: Annotated[int, integer(1)] = 620
     hidden: Annotated[int, integer(1)] = 1000
     alignment: Annotated[int, integer(1)] = 1000
@@ -45,7 +55,7 @@ class Architecture:
     output_rank: Annotated[int | None, optional(integer(1))] = 620
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
-    unit: Annotated[str, choice("gated", "lstm"), Neutral("gated")] = "gated"
+    unit: Annotated[str, choice(*UNITS), Neutral("gated")] = "gated"
     score_previous: Annotated[bool, flag(), Neutral(False)] = False
     initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
     contextualization: Annotated[int | None, optional(integer(1)), Neutral(None)] = None

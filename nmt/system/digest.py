@@ -1,9 +1,9 @@
 """A digest of the code that a step runs: the workflow compares it, for Snakemake cannot see imported modules.
 
-The digest covers the step's module and every `nmt` module that it imports, directly or through others, but those in
-`LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without comments, docstrings
-and the text of messages, so that rewording any of them reruns nothing. Imports within functions count; imports for the
-type checker alone do not. A module that is chosen by name at run time must be named by the caller.
+The digest covers the step's module and every `nmt` module that it imports or names in a string, directly or through
+others, but those in `LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without
+comments, docstrings and the text of messages, so that rewording any of them reruns nothing. Imports within functions
+count; imports for the type checker alone do not. A module whose name is not in the code must be named by the caller.
 
 What was found in a module is kept in `MEMORY`, or each start of Snakemake would take half a second to parse them all.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -24,13 +25,12 @@ from nmt.system.files import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = Path(".snakemake/modules.json")  # under ROOT
+_NAME = re.compile(r"nmt(\.\w+)+")
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Modules that cannot change what a step computes, each with the reason; `.*` stands for all modules of a package.
 LEFT_OUT = {
     "nmt.settings.*": "Snakemake compares the settings themselves: every rule hands a step those that it uses.",
-    "nmt.model.attention": "It only names the module of each attention; the rules name the one that a variant uses.",
-    "nmt.model.units": "It only names the module of each unit; the rules name the one that a variant uses.",
     "nmt.system.device": "Where a step runs, with how many threads: facts about a run, as its seconds are.",
     "nmt.system.gpu": "Which of several GPUs a process takes.",
     "nmt.system.orphans": "When the jobs of a killed run end.",
@@ -146,6 +146,8 @@ def _parse(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
             base = _absolute(node, package)
             imported.add(base)
             imported.update(f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
+            imported.add(node.value)
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(imported)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import itertools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
-from nmt.corpora.shortlist import EOS
+from nmt.corpora.padding import pad
 from nmt.system.files import UserError
 
-FULL_BATCH = 100  # words of the longest sentence in a full batch; longer sentences make smaller batches, to fit memory
+Made = TypeVar("Made")
 
 
 class Batch(NamedTuple):
@@ -32,30 +34,6 @@ class Batch(NamedTuple):
     def pinned(self) -> Batch:
         """A copy in page-locked memory, which a GPU can read while computing."""
         return Batch(*(part.pin_memory() for part in self))
-
-
-def pad(
-    sentences: Sequence[Sequence[int] | NDArray[np.integer]], device: torch.device | str = "cpu"
-) -> tuple[Tensor, Tensor]:
-    """Ids (B, T) int64 of `sentences`, each followed by EOS, and the mask (B, T) that is False on padding."""
-    lengths = np.array([len(sentence) + 1 for sentence in sentences])
-    mask = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.full(mask.shape, EOS, dtype=np.int64)
-    for row, sentence in zip(ids, sentences, strict=True):
-        row[: len(sentence)] = sentence
-    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
-
-
-def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """The indices of `lengths` in batches, longest first, equal ones in order.
-
-    A batch has `size` sentences, or fewer where they are longer than FULL_BATCH words.
-    """
-    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
-    while order:
-        here = max(1, size * FULL_BATCH // max(FULL_BATCH, lengths[order[0]]))
-        yield order[:here]
-        order = order[here:]
 
 
 class Batches:
@@ -84,3 +62,21 @@ class Batches:
         return Batch(
             *pad([self.bitext.source(pair) for pair in chosen]), *pad([self.bitext.target(pair) for pair in chosen])
         )
+
+
+@contextmanager
+def ahead(make: Callable[[int], Made], first: int) -> Iterator[Iterator[Made]]:
+    """Yield an endless iterator over `make(first)`, `make(first + 1)`, ..., each computed while the last is in use.
+
+    One thread calls `make`, and ends with the context. An error in `make` is raised where its result is requested.
+    """
+    with ThreadPoolExecutor(1, "prefetch") as thread:
+
+        def results() -> Iterator[Made]:
+            waiting = thread.submit(make, first)
+            for number in itertools.count(first + 1):
+                result = waiting.result()
+                waiting = thread.submit(make, number)
+                yield result
+
+        yield results()

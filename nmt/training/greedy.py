@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import torch
 from sacrebleu.metrics.bleu import BLEU
 
+from nmt.corpora.padding import by_length, pad
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
 from nmt.corpora.shortlist import EOS, Shortlist
 from nmt.model.network import Network
-from nmt.training.batches import by_length, pad
 from nmt.training.likelihood import Sentences
 from nmt.training.parallel import Processes
 

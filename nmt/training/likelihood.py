@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from nmt.corpora.padding import by_length, pad
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system.files import UserError
-from nmt.training.batches import by_length, pad
 
 BATCH = 80
 

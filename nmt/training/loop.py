@@ -27,12 +27,11 @@ from nmt.system.device import choose_device, device_name, warn_if_slow
 from nmt.system.files import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
-from nmt.training.batches import Batch, Batches
+from nmt.training.batches import Batch, Batches, ahead
 from nmt.training.checkpoint import LATEST, Checkpoint, Interval, State, read_checkpoint, write_checkpoint
 from nmt.training.likelihood import Sentences, sentence_nll
 from nmt.training.metrics import METRICS, append_metrics
 from nmt.training.parallel import Processes
-from nmt.training.prefetch import ahead
 from nmt.training.update import make_update
 
 UPDATES_A_RECORD = 50

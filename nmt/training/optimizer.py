@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.fast import choice
+from nmt.model.fast.choice import kernel
 from nmt.settings.variant import Optimization
 
 CHUNK = 1 << 18  # numbers of a parameter that are updated together, few enough for a CPU's cache
@@ -114,23 +114,35 @@ class Adadelta(torch.optim.Optimizer):
     ) -> None:
         """Update a parameter, or rows of it; `factor` is 0 if the gradient is not finite."""
         group = self.param_groups[0]
-        tensors = (weight, gradient, square, delta)
-        if choice.kernels_wanted(weight) and all(tensor.is_contiguous() for tensor in tensors):
-            from nmt.training import fused
+        adadelta(weight, gradient, square, delta, factor, fresh, group["learning_rate"], group["epsilon"])
 
-            fused.adadelta(*tensors, factor, fresh, group["learning_rate"], group["epsilon"])
-            return
-        if weight.device.type != "cpu":
-            gradient = torch.where(factor != 0, gradient, 0.0)
-        gradient = gradient * factor
-        square.lerp_(gradient * gradient, fresh)
-        step = torch.add(delta, group["epsilon"]).div_(square + group["epsilon"]).sqrt_().mul_(gradient)
-        delta.lerp_(step * step, fresh)
-        rate = group["learning_rate"]
-        if isinstance(rate, Tensor):
-            weight.sub_(step.mul_(rate))
-        else:
-            weight.sub_(step, alpha=rate)
+
+@kernel("nmt.model.fast.kernels.adadelta")
+def adadelta(
+    weight: Tensor,
+    gradient: Tensor,
+    square: Tensor,
+    delta: Tensor,
+    factor: Tensor,
+    fresh: Tensor,
+    learning_rate: float | Tensor,
+    epsilon: float,
+) -> None:
+    """Update `weight`, `square` = E[g^2] and `delta` = E[d^2], all contiguous and of one shape, as `Adadelta` does.
+
+    g is `factor` times `gradient`, or 0 if `factor` is 0, whatever the gradient holds; `fresh` is the share of g^2 and
+    d^2 in their averages. Both are 0-dim on the device, as is a learning rate that changes.
+    """
+    if weight.device.type != "cpu":
+        gradient = torch.where(factor != 0, gradient, 0.0)
+    gradient = gradient * factor
+    square.lerp_(gradient * gradient, fresh)
+    step = torch.add(delta, epsilon).div_(square + epsilon).sqrt_().mul_(gradient)
+    delta.lerp_(step * step, fresh)
+    if isinstance(learning_rate, Tensor):
+        weight.sub_(step.mul_(learning_rate))
+    else:
+        weight.sub_(step, alpha=learning_rate)
 
 
 class Adam(torch.optim.Adam):
@@ -154,9 +166,9 @@ class Adam(torch.optim.Adam):
         self.param_groups[0]["lr"] = rate
 
 
-def make_optimizer(model: nn.Module, optimization: Optimization) -> Adadelta | Adam:
-    """The optimizer of the parameters of `model` that `optimization` names."""
+def make_optimizer(parameters: Iterable[nn.Parameter], optimization: Optimization) -> Adadelta | Adam:
+    """The optimizer of `parameters` that `optimization` names."""
     rate, clip_norm = optimization.learning_rate, optimization.clip_norm
     if optimization.optimizer == "adadelta":
-        return Adadelta(model.parameters(), rate, optimization.rho, optimization.epsilon, clip_norm)
-    return Adam(model.parameters(), rate, clip_norm)
+        return Adadelta(parameters, rate, optimization.rho, optimization.epsilon, clip_norm)
+    return Adam(parameters, rate, clip_norm)

@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from nmt.corpora.shortlist import EOS
 from nmt.model.embedding import Embedding
-from nmt.model.fast import choice
 from nmt.model.network import Network
 from nmt.settings.variant import Optimization
+from nmt.system import device as devices
 from nmt.system.files import warn
 from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
@@ -32,7 +32,7 @@ class Update:
         self, model: Network, optimization: Optimization, device: torch.device, processes: Processes | None = None
     ) -> None:
         self.optimization, self.device, self.processes = optimization, device, processes or Processes()
-        self.optimizer = make_optimizer(model, optimization)
+        self.optimizer = make_optimizer(model.ordered_parameters(), optimization)
         embeddings = [module for module in model.modules() if isinstance(module, Embedding)]
         for embedding in embeddings:
             embedding.sparse = device.type == "cpu" and isinstance(self.optimizer, Adadelta)
@@ -125,7 +125,7 @@ class GraphedUpdate(Update):
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:
     """The update for this device: with CUDA graphs on a GPU, but for several processes, which graphs cannot capture."""
-    graphs = device.type == "cuda" and processes.alone and "graphs" not in choice.SWITCHED_OFF
+    graphs = device.type == "cuda" and processes.alone and "graphs" not in devices.SWITCHED_OFF
     if graphs and optimization.implementation == "fast":
         return GraphedUpdate(model, optimization, device)
     return Update(model, optimization, device, processes)

@@ -12,9 +12,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from bench.eager import Eager
 from bench.machine import MODELS, PAPER, SYMBOLS, layer_sizes, products_of_update
 from bench.train import BATCH, made_up
+from nmt.corpora.padding import pad
 from nmt.model.network import Network
 from nmt.settings.variant import Architecture
-from nmt.training.batches import pad
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, ragged_batch, ragged_pairs, tiny_model
 
 M, N, ALIGNMENT, MAXOUT = 5, 6, 7, 3

@@ -12,8 +12,8 @@ from bench.contender import BOS, EOS, PAD, UNK
 from bench.joey import SHIFT, ours, theirs
 from bench.witness import SEARCHES, main, rows
 from nmt.corpora import shortlist
+from nmt.corpora.padding import pad
 from nmt.settings.extends import read_experiment
-from nmt.training.batches import pad
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.corpora.padding import pad
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.variant import Variant
+from nmt.settings.variant import ATTENTIONS, Variant
 from nmt.trained import save_model
-from nmt.training.batches import Batch, pad
+from nmt.training.batches import Batch
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 11, 13
 ORDERS = ("look_generate_update", "printed")
@@ -43,6 +44,11 @@ KINDS += [
     {"attention": attention, "decoder_order": "printed", "score_previous": True, "contextualization": 8}
     for attention in ("additive", "fine_grained")
 ]
+KINDS += [
+    {"attention": attention, "decoder_order": order}
+    for attention, order in itertools.product(ATTENTIONS, ORDERS)
+    if attention not in {"additive", "fixed", "fine_grained"}
+]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
 
 
@@ -61,7 +67,7 @@ def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: An
     initialize(model, seed, learning.initialization_scale, learning.attention_scale)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.parameters():
+        for parameter in model.ordered_parameters():
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
     return model
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.model import readout
+from nmt.model.fast import softmax
 from nmt.model.readout import Readout
 from tests.model.models import kinds, ragged_batch, tiny_model, tiny_variant
 
@@ -29,7 +29,7 @@ def test_cuda_computes_what_the_cpu_does(kind: dict[str, Any], dtype: torch.dtyp
         assert (ours.grad.cpu() - theirs.grad).abs().max() <= tolerance * max(1.0, theirs.grad.abs().max().item())
 
 
-@pytest.mark.parametrize("chunk", [7, readout.GPU_CHUNK])
+@pytest.mark.parametrize("chunk", [7, softmax.GPU_CHUNK])
 @pytest.mark.parametrize(
     ("dtype", "low_precision", "tolerance"),
     [(torch.float64, None, 1e-10), (torch.float32, None, 1e-4), (torch.float32, torch.bfloat16, 0.02)],
@@ -42,7 +42,7 @@ def test_cuda_computes_the_summed_likelihood_of_the_cpu(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of more symbols than a block of the kernel has columns; a repetition gives the same bytes."""
-    monkeypatch.setattr(readout, "GPU_CHUNK", chunk)
+    monkeypatch.setattr(softmax, "GPU_CHUNK", chunk)
     torch.manual_seed(1)
     exact = Readout(10_001, tiny_variant(maxout=50).architecture, 6).double()
     for parameter in exact.parameters():

@@ -24,7 +24,7 @@ ALLOWED = {
     "typing",
 }
 OURS = ("nmt.model.", "nmt.settings.variant.")
-SWITCH = FOLDER / "fast/choice.py"  # reads from the environment what is switched off
+SWITCH = FOLDER / "fast/choice.py"  # asks what is switched off
 
 
 def imports(path: Path) -> set[str]:
@@ -41,8 +41,9 @@ def imports(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
 def test_a_module_imports_mathematics_alone(path: Path) -> None:
-    others = {name for name in imports(path) if not name.startswith(OURS)}
-    allowed = ALLOWED | {"__future__", "torch", "triton"} | ({"os"} if path == SWITCH else set())
+    ours = (*OURS, "nmt.system.device") if path == SWITCH else OURS
+    others = {name for name in imports(path) if not name.startswith(ours)}
+    allowed = ALLOWED | {"__future__", "torch", "triton"}
     assert {name.split(".")[0] for name in others} <= allowed
 
 

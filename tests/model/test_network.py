@@ -10,14 +10,16 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from nmt.model import readout
+from nmt.corpora.padding import pad
 from nmt.model.attention import fine_grained
+from nmt.model.embedding import PreviousWords
+from nmt.model.fast import softmax
 from nmt.model.initialization import count_parameters, initialize
 from nmt.model.memory import Memory
 from nmt.model.network import Network
-from nmt.model.products import Products
+from nmt.model.units import Unit
 from nmt.settings.variant import Architecture
-from nmt.training.batches import Batch, pad
+from nmt.training.batches import Batch
 from tests.model import oracle
 from tests.model.models import ORDERS, TARGET_SYMBOLS, kinds, ragged_batch, ragged_pairs, tiny_model, tiny_variant
 
@@ -280,13 +282,13 @@ def test_the_attention_sees_target_embeddings_gated(implementation: str, monkeyp
     seen: list[torch.Tensor] = []
     attend, run = attention.attend, attention.run
 
-    def watched_attend(memory: Memory, state: Tensor, previous: Tensor, linear: Products) -> Any:
+    def watched_attend(memory: Memory, state: Tensor, previous: Tensor) -> Any:
         seen.append(previous)
-        return attend(memory, state, previous, linear)
+        return attend(memory, state, previous)
 
-    def watched_run(memory: Memory, recurrence: Any, projected: torch.Tensor, previous: Any) -> Any:
-        seen.extend(previous(lambda embedded: embedded))
-        return run(memory, recurrence, projected, previous)
+    def watched_run(memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> Any:
+        seen.extend(previous.embedded())
+        return run(memory, unit, projected, previous)
 
     monkeypatch.setattr(attention, "attend", watched_attend)
     monkeypatch.setattr(attention, "run", watched_run)
@@ -344,8 +346,8 @@ def test_initialization_is_appendix_b1() -> None:
 def test_the_summed_likelihood_is_the_same_in_any_chunks(
     chunk: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readout, "CHUNK", chunk)
-    monkeypatch.setattr(readout, "BLOCK", block)
+    monkeypatch.setattr(softmax, "CHUNK", chunk)
+    monkeypatch.setattr(softmax, "BLOCK", block)
     model = tiny_model()
     generator = torch.Generator().manual_seed(1)
     hidden = torch.randn(7, 3, generator=generator, dtype=torch.float64, requires_grad=True)
@@ -376,15 +378,15 @@ def test_bfloat16_stays_near_float32(attention: str, contextualization: int | No
 
 
 def test_bfloat16_likelihood_of_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readout, "CHUNK", 32)
-    softmax = tiny_model(dtype=torch.float32).decoder.readout
+    monkeypatch.setattr(softmax, "CHUNK", 32)
+    readout = tiny_model(dtype=torch.float32).decoder.readout
     generator = torch.Generator().manual_seed(1)
     hidden = torch.randn(150, 3, generator=generator, requires_grad=True)
     words = torch.randint(TARGET_SYMBOLS, (150,), generator=generator)
-    leaves = [hidden, softmax.W_o, softmax.b_o]
-    plain = softmax.nll(hidden, words).sum()
+    leaves = [hidden, readout.W_o, readout.b_o]
+    plain = readout.nll(hidden, words).sum()
     with torch.autocast("cpu", torch.bfloat16):
-        rounded = softmax.summed_nll(hidden, words)
+        rounded = readout.summed_nll(hidden, words)
     torch.testing.assert_close(rounded, plain, rtol=0.001, atol=0)
     gradients = (torch.autograd.grad(total, leaves) for total in (rounded, plain))
     for ours, theirs in zip(*gradients, strict=True):
@@ -427,9 +429,10 @@ def test_in_bfloat16_the_states_of_the_decoder_are_float32(attention: str) -> No
     batch, decoder = ragged_batch(), model.decoder
     with torch.autocast("cpu", torch.bfloat16):
         memory = model.encode(batch.source, batch.source_mask)
-        projected = decoder.embedding.projected(batch.target.T, decoder.unit.project)
+        words = PreviousWords(decoder.embedding, batch.target.T, None)
+        projected = words.projected(decoder.unit.project)
         assert projected.dtype == torch.bfloat16
-        states, _ = decoder.attention.run(memory, decoder.unit.recurrence(), projected, lambda project: projected)
+        states, _ = decoder.attention.run(memory, decoder.unit, projected, words)
     assert states.dtype == torch.float32
 
 
@@ -440,7 +443,7 @@ def test_golden_output() -> None:
     """
     model = tiny_model()
     with torch.no_grad():
-        for number, parameter in enumerate(model.parameters()):
+        for number, parameter in enumerate(model.ordered_parameters()):
             places = torch.arange(parameter.numel(), dtype=torch.float64).reshape(parameter.shape)
             parameter.copy_(torch.sin(places + number) / 2)
     batch = ragged_batch()

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from nmt.corpora.padding import pad
 from nmt.corpora.shortlist import EOS, UNK
 from nmt.model.memory import Memory, Prediction
 from nmt.model.network import Network
 from nmt.search import beam
 from nmt.search.beam import BeamSettings, Hypothesis, search
-from nmt.training.batches import pad
 from tests.model.models import SOURCE_SYMBOLS, kinds, tiny_model
 from tests.search.reference import Found, reference_fallback, reference_search
 

@@ -1,14 +1,16 @@
-"""The order in which training reads its data."""
+"""The order in which training reads its data, and reading ahead."""
 
 from __future__ import annotations
+
+import itertools
+import threading
 
 import numpy as np
 import pytest
 import torch
 
-from nmt.corpora.shortlist import EOS
 from nmt.system.files import UserError
-from nmt.training.batches import Batches, by_length, pad
+from nmt.training.batches import Batches, ahead
 
 
 class Text:
@@ -26,19 +28,6 @@ class Text:
 
 def pairs_of(batch) -> list[int]:
     return (batch.source[:, 0] - 10).tolist()
-
-
-def test_padding_is_after_the_end_of_sentence() -> None:
-    ids, mask = pad([[5, 6, 7], [], [8]])
-    assert ids.tolist() == [[5, 6, 7, EOS], [EOS] * 4, [8, EOS, EOS, EOS]]
-    assert mask.tolist() == [[True] * 4, [True, False, False, False], [True, True, False, False]]
-    assert ids.dtype == torch.int64
-
-
-def test_long_sentences_make_small_batches() -> None:
-    lengths = [3, 250, 100, 7, 100, 1000, 3]
-    assert list(by_length(lengths, 4)) == [[5], [1], [2, 4, 3, 0], [6]]
-    assert list(by_length([], 4)) == []
 
 
 def test_batches_are_sorted_together_by_the_longer_side_and_wrap_round_at_the_end() -> None:
@@ -79,3 +68,42 @@ def test_pinned_batches_are_the_same() -> None:
 def test_no_pair_within_the_limit_is_an_error() -> None:
     with pytest.raises(UserError, match="maximum_length"):
         Batches(Text([5], [5]), maximum_length=4, size=1, sort_batches=1)
+
+
+def test_results_come_in_order_each_made_while_the_one_before_is_in_use() -> None:
+    made: dict[int, threading.Event] = {number: threading.Event() for number in range(3, 9)}
+    makers = set()
+
+    def make(number: int) -> int:
+        makers.add(threading.current_thread())
+        made[number].set()
+        return number * number
+
+    with ahead(make, 3) as results:
+        for number in range(3, 7):
+            assert next(results) == number * number
+            assert made[number + 1].wait(10)
+            assert not made[number + 2].is_set()
+    assert len(makers) == 1
+    assert threading.current_thread() not in makers
+
+
+def test_an_error_is_raised_where_its_result_is_asked_for() -> None:
+    def make(number: int) -> int:
+        if number == 2:
+            raise ZeroDivisionError
+        return number
+
+    with ahead(make, 0) as results:
+        assert list(itertools.islice(results, 2)) == [0, 1]
+        with pytest.raises(ZeroDivisionError):
+            next(results)
+
+
+def test_no_thread_is_left_behind() -> None:
+    before = threading.active_count()
+    for _ in range(3):
+        with pytest.raises(KeyError), ahead(str, 0) as results:  # noqa: PT012 (the error is the context's)
+            next(results)
+            raise KeyError
+    assert threading.active_count() == before

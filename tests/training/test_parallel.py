@@ -17,10 +17,11 @@ import safetensors.numpy
 import torch
 
 from nmt.__main__ import main
+from nmt.corpora.padding import pad
 from nmt.settings.variant import Variant
 from nmt.system.files import UserError
 from nmt.training import loop, train
-from nmt.training.batches import Batch, pad
+from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined
 from tests.training.toy import arguments, records
 

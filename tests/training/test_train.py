@@ -513,7 +513,7 @@ def test_an_optimizers_state_goes_to_the_device_of_the_model() -> None:
     for name in ("adadelta", "adam"):
         optimization = tiny_variant(optimizer=name).optimization
         layers = [torch.nn.Linear(3, 2), torch.nn.Linear(3, 2, device="meta")]
-        optimizers = [make_optimizer(layer, optimization) for layer in layers]
+        optimizers = [make_optimizer(layer.parameters(), optimization) for layer in layers]
         layers[0](torch.ones(3)).sum().backward()
         optimizers[0].step()
         optimizers[1].load_state_dict(optimizers[0].state_dict())
@@ -529,7 +529,7 @@ def test_optimizers_may_be_captured_in_a_cuda_graph(monkeypatch: pytest.MonkeyPa
         layer = torch.nn.Linear(3, 2)
         layer(torch.ones(3)).sum().backward()
         before = layer.weight.detach().clone()
-        make_optimizer(layer, tiny_variant(optimizer=name).optimization).step()
+        make_optimizer(layer.parameters(), tiny_variant(optimizer=name).optimization).step()
         assert not torch.equal(layer.weight, before)
 
 

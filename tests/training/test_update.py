@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 
+from nmt.corpora.padding import pad
 from nmt.model.embedding import Embedding
-from nmt.model.fast import choice
-from nmt.training.batches import Batch, pad
+from nmt.system import device
+from nmt.training.batches import Batch, ahead
 from nmt.training.parallel import Processes
-from nmt.training.prefetch import ahead
 from nmt.training.update import GraphedUpdate, Update, make_update
 from tests.model.models import kinds, ragged_batch, ragged_pairs, tiny_model
 from tests.training.toy import tiny_variant
@@ -146,7 +146,7 @@ def test_a_failed_capture_is_one_warning(monkeypatch: pytest.MonkeyPatch, capsys
     ("switched_off", "expected"), [("", GraphedUpdate), ("triton", GraphedUpdate), ("triton,graphs", Update)]
 )
 def test_graphs_can_be_switched_off(switched_off: str, expected: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice, "SWITCHED_OFF", switched_off.split(","))
+    monkeypatch.setattr(device, "SWITCHED_OFF", switched_off.split(","))
     monkeypatch.setattr(GraphedUpdate, "__init__", Update.__init__)
     made = make_update(tiny_model(), tiny_variant().optimization, torch.device("cuda"), Processes())
     assert type(made) is expected

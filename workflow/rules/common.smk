@@ -13,8 +13,6 @@ from nmt import commands, papers
 from nmt.corpora.lock import lock_path
 from nmt.corpora.own import check_files, check_mirror, own_files, read_corpora
 from nmt.corpora.parts import cut_corpora, held_out_sets
-from nmt.model.attention import MODULES as ATTENTIONS
-from nmt.model.units import MODULES as UNITS
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.elsewhere import check_folders

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from nmt.model.attention.scored import ScoredAttention, first_backward
-from nmt.model.fast import loop
+from nmt.model.attention import ScoredAttention, first_backward
+from nmt.model.embedding import PreviousWords
+from nmt.model.fast import loop, tanh_of_sum
 from nmt.model.fast.additive import FastAdditive
-from nmt.model.fast.steps import tanh_of_sum
 from nmt.model.memory import Memory
-from nmt.model.products import PLAIN, Products, cached_rows
+from nmt.model.products import cached_rows
+from nmt.model.units import Unit
 from nmt.settings.variant import Architecture
 
 
@@ -41,19 +42,15 @@ class AdditiveAttention(ScoredAttention):
         super().__init__(architecture)
         self.v_a = nn.Parameter(torch.empty(architecture.alignment))
 
-    def keep(
-        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
-    ) -> tuple[Kept, Tensor]:
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
         """The mapped annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
         first = first_backward(annotations)  # before the products: gradients of annotations are summed in this order
-        return Kept(linear(annotations, *maps), self.keys(annotations, linear), mask), first
+        return Kept(self.linear(annotations, *maps), self.keys(annotations), mask), first
 
-    def attend(
-        self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
-    ) -> tuple[Tensor, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
         kept: Kept = memory.kept
-        query = self.query(state, previous, linear).view(len(memory), -1, 1, len(self.v_a))
+        query = self.query(state, previous).view(len(memory), -1, 1, len(self.v_a))
         size = cached_rows(query, query[0].numel() * kept.mask.shape[1])
         parts = zip(query.split(size), kept.keys.unsqueeze(1).split(size), strict=True)
         energy = torch.cat([tanh_of_sum(asked, keys) @ self.v_a for asked, keys in parts])  # (B, k, Tx)
@@ -61,21 +58,15 @@ class AdditiveAttention(ScoredAttention):
         context = alignment @ kept.values  # (B, k, p)
         return alignment.flatten(0, 1), context.flatten(0, 1)
 
-    def run(
-        self,
-        memory: Memory,
-        recurrence: loop.Recurrence,
-        projected: Tensor,
-        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
-    ) -> tuple[Tensor, Tensor]:
+    def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
         """The states, and C_o c_i (Ty, B, 2l) for all words by one product with the alignments."""
         kept: Kept = memory.kept
-        inputs = recurrence.unit.inputs
-        values, rest = kept.values.split([inputs, kept.values.shape[-1] - inputs], dim=-1)
+        values, rest = kept.values.split([unit.inputs, kept.values.shape[-1] - unit.inputs], dim=-1)
         attending = loop.Attending(
             FastAdditive(len(self.v_a)),
             (self.W_a, values, kept.keys, kept.mask, self.v_a),
-            self.known_queries(previous),
+            self.word_queries(previous),
         )
-        states, alignments = loop.run(recurrence, projected.to(self.v_a.dtype), memory.initial, attending=attending)
+        projected = projected.to(self.v_a.dtype)
+        states, alignments = loop.run(unit.recurrence(), projected, memory.initial, attending=attending)
         return states, torch.bmm(alignments.transpose(0, 1), rest).transpose(0, 1)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.model.attention.scored import ScoredAttention, first_backward
-from nmt.model.fast import loop
+from nmt.model.attention import ScoredAttention, first_backward
+from nmt.model.embedding import PreviousWords
+from nmt.model.fast import loop, tanh_of_sum
 from nmt.model.fast.fine_grained import FastFineGrained
-from nmt.model.fast.steps import tanh_of_sum
 from nmt.model.memory import Memory
-from nmt.model.products import PLAIN, Products, cached_rows
+from nmt.model.products import cached_rows
+from nmt.model.units import Unit
 from nmt.settings.variant import Architecture
 
 LIMIT = 2**26  # bytes of the largest tensor of `attend`, which takes some hypotheses at a time
@@ -44,22 +45,23 @@ class FineGrainedAttention(ScoredAttention):
         super().__init__(architecture)
         self.V = nn.Parameter(torch.empty(2 * architecture.hidden, architecture.alignment))
 
-    def keep(
-        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
-    ) -> tuple[Kept, Tensor]:
-        """The annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
-        return Kept(annotations, self.keys(annotations, linear), mask), first_backward(annotations)
+    @property
+    def zero_matrices(self) -> list[nn.Parameter]:
+        """V, as v_a is with a single score for each word."""
+        return [self.V]
 
-    def weights(self, kept: Kept, query: Tensor, linear: Products = PLAIN) -> Tensor:
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
+        """The annotations, the keys and the mask; for s_0 the backward state of word 1, (B, n)."""
+        return Kept(annotations, self.keys(annotations), mask), first_backward(annotations)
+
+    def weights(self, kept: Kept, query: Tensor) -> Tensor:
         """alpha_i (..., Tx, 2n), Eqs. 7 and 8, of `query` (..., n'), to which what is `kept` broadcasts."""
-        scores = linear(tanh_of_sum(query.unsqueeze(-2), kept.keys), self.V)
+        scores = self.linear(tanh_of_sum(query.unsqueeze(-2), kept.keys), self.V)
         return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=-2)
 
-    def attend(
-        self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN
-    ) -> tuple[Tensor, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """The mean of alpha_i over the dimensions (N, Tx), and maps c_i (N, p), for s_{i-1} = `state` (N, n)."""
-        query = self.query(state, previous, linear)
+        query = self.query(state, previous)
         numbers = memory.kept.mask.shape[1] * max(self.V.shape)
         rows = max(1, min(cached_rows(query, numbers), LIMIT // (numbers * self.V.element_size())))
         query = query.unflatten(0, (len(memory), -1))  # (B, k, n')
@@ -68,24 +70,19 @@ class FineGrainedAttention(ScoredAttention):
         for asking, *kept in zip(query.split(sentences), *(part.split(sentences) for part in memory.kept), strict=True):
             of_each = Kept(*(part.unsqueeze(1) for part in kept))
             for asked in asking.split(rows, dim=1):
-                alpha = self.weights(of_each, asked, linear)
+                alpha = self.weights(of_each, asked)
                 alignments.append(alpha.mean(dim=-1).flatten(0, 1))
                 contexts.append((alpha * of_each.annotations).sum(dim=-2).flatten(0, 1))
-        return torch.cat(alignments), linear(torch.cat(contexts), *memory.maps)
+        return torch.cat(alignments), self.linear(torch.cat(contexts), *memory.maps)
 
-    def run(
-        self,
-        memory: Memory,
-        recurrence: loop.Recurrence,
-        projected: Tensor,
-        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
-    ) -> tuple[Tensor, Tensor]:
+    def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
         """The states, and C_o c_i (Ty, B, 2l) for all words by one product with the contexts."""
         *to_unit, to_readout = memory.maps
         attending = loop.Attending(
             FastFineGrained(len(self.W_a)),
             (self.W_a, *memory.kept, self.V, torch.cat(to_unit)),
-            self.known_queries(previous),
+            self.word_queries(previous),
         )
-        states, contexts = loop.run(recurrence, projected.to(self.V.dtype), memory.initial, attending=attending)
+        projected = projected.to(self.V.dtype)
+        states, contexts = loop.run(unit.recurrence(), projected, memory.initial, attending=attending)
         return states, functional.linear(contexts, to_readout)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from torch import Tensor
 
-from nmt.model.attention.base import Attention
+from nmt.model.attention import Attention
+from nmt.model.embedding import PreviousWords
 from nmt.model.fast import loop
 from nmt.model.memory import Memory
-from nmt.model.products import PLAIN, Products
-from nmt.settings.variant import Architecture
+from nmt.model.units import Unit
 
 
 class Kept(NamedTuple):
@@ -25,34 +25,22 @@ class FixedContext(Attention):
 
     bidirectional = False
 
-    def __init__(self, architecture: Architecture) -> None:
-        super().__init__(architecture)
-
-    def keep(
-        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
-    ) -> tuple[Kept, Tensor]:
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
         """maps c, and for s_0 c itself: the state after the end of sentence, (B, n).
 
         States do not change on padding, so the last column holds it for every sentence.
         """
         last = annotations[:, -1]
-        return Kept(linear(last.unsqueeze(1), *maps).squeeze(1)), last
+        return Kept(self.linear(last.unsqueeze(1), *maps).squeeze(1)), last
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN) -> tuple[None, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
         """No alignment, and maps c (N, p)."""
         kept: Kept = memory.kept
         return None, kept.context.repeat_interleave(len(state) // len(memory), dim=0)
 
-    def run(
-        self,
-        memory: Memory,
-        recurrence: loop.Recurrence,
-        projected: Tensor,
-        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
-    ) -> tuple[Tensor, Tensor]:
+    def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
         """The states, and C_o c (1, B, 2l)."""
         kept: Kept = memory.kept
-        inputs = recurrence.unit.inputs
-        projected = projected.to(memory.maps[0].dtype) + kept.context[:, :inputs]
-        (states,) = loop.run(recurrence, projected, memory.initial)
-        return states, kept.context[:, inputs:].unsqueeze(0)
+        projected = projected.to(memory.maps[0].dtype) + kept.context[:, : unit.inputs]
+        (states,) = loop.run(unit.recurrence(), projected, memory.initial)
+        return states, kept.context[:, unit.inputs :].unsqueeze(0)

@@ -1,20 +1,41 @@
-"""Whether Triton's kernels compute with a tensor, found without importing Triton, which takes a fifth of a second."""
+"""A function of plain PyTorch, or its Triton kernel on a GPU: the one place that chooses between them."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
-import os
+from collections.abc import Callable
+from typing import TypeVar
 
 from torch import Tensor
 
-#: The parts of computing on a GPU that NMT_WITHOUT switches off, to find out what fails: "graphs", "triton" or both.
-SWITCHED_OFF = os.environ.get("NMT_WITHOUT", "").split(",")
+from nmt.system import device
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def kernel(module: str) -> Callable[[Function], Function]:
+    """A decorator: on a GPU, the function of the same name in `module` computes instead.
+
+    The first argument, a tensor, decides. The module is imported when it is first needed, for Triton takes a fifth of a
+    second.
+    """
+
+    def choose(plain: Function) -> Function:
+        @functools.wraps(plain)
+        def either(tensor: Tensor, *others: object) -> object:
+            if not kernels_wanted(tensor):
+                return plain(tensor, *others)
+            return getattr(importlib.import_module(module), plain.__name__)(tensor, *others)
+
+        return either  # type: ignore[return-value]
+
+    return choose
 
 
 def kernels_wanted(tensor: Tensor) -> bool:
     """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
-    return tensor.is_cuda and "triton" not in SWITCHED_OFF and _installed()
+    return tensor.is_cuda and "triton" not in device.SWITCHED_OFF and _installed()
 
 
 @functools.cache

@@ -1,37 +1,31 @@
-"""The gated unit in the fast loop: all of a step but the product of the state with U_z and U_r (A.1, A.2)."""
+"""The gated unit in the fast loop: all of a step but the product of the state with U_z and U_r (A.1, A.2).
+
+Tensors are (B, columns) or, with D directions side by side, (D, B, columns).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import torch
 from torch import Tensor
 
-from nmt.model.fast import choice
-from nmt.model.fast.steps import gated as gated_steps
-
-
-def _functions(tensor: Tensor) -> ModuleType:
-    if not choice.kernels_wanted(tensor):
-        return gated_steps
-    from nmt.model.fast.kernels import gated as gated_kernels
-
-    return gated_kernels
+from nmt.model.fast import tanh_of_sum
+from nmt.model.fast.choice import kernel
 
 
 class FastGated:
     """n gated units; inputs are those of candidate, update and reset, weights are [U_z; U_r] (2n, n) and U (n, n).
 
-    U is applied to r o s, which the joined product with s cannot contain: the candidate's inputs are the late ones.
+    U is applied to r o s, which the joined product with s cannot contain: the candidate's columns are not joined. It
+    saves s~ (..., n), z and r (..., 2n) and, as an operand of products, r o s (..., n).
     """
 
     def __init__(self, hidden: int) -> None:
-        self.hidden = self.state = self.late = hidden
+        self.hidden = self.state = self.unjoined = hidden
         self.inputs = 3 * hidden
 
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
-        """Room for s~ (..., n), for z and r (..., 2n) and, as an operand of products, for r o s (..., n)."""
         rows, n = projected.shape[:-1], self.hidden
         return [
             projected.new_empty(*rows, n),
@@ -50,29 +44,88 @@ class FastGated:
         new: Tensor,
         low_precision: Tensor | None,
     ) -> None:
-        """s_i from s_{i-1}: both gates, then the candidate."""
         (U,), (candidate, gate, reset) = weights, saved
-        functions = _functions(state)
-        functions.gates(state, inputs, product, gate, reset, present)
-        functions.candidate(state, inputs, reset @ U.mT, gate, candidate, new, low_precision)
+        gates(state, inputs, product, gate, reset, present)
+        propose(state, inputs, reset @ U.mT, gate, candidate, new, low_precision)
 
     def grad_inputs(
         self, state: Tensor, grad_new: Tensor, weights: Sequence[Tensor], saved: Sequence[Tensor], out: Tensor
     ) -> Tensor:
-        """Fill the gradients of the three inputs; return that of r o s (..., n)."""
+        """Returns the gradient of r o s (..., n)."""
         (U,), (candidate, gate, _) = weights, saved
-        functions = _functions(state)
-        functions.candidate_backward(state, grad_new, candidate, gate, out)
+        propose_backward(state, grad_new, candidate, gate, out)
         grad_reset = out[..., : self.hidden] @ U
-        functions.reset_backward(state, grad_reset, gate, out)
+        reset_backward(state, grad_reset, gate, out)
         return grad_reset
 
     def grad_state(
-        self, arriving: Tensor, grad_new: Tensor, through: Tensor | None, grad_product: Tensor, saved: Sequence[Tensor]
+        self, outside: Tensor, grad_new: Tensor, inner: Tensor, grad_product: Tensor, saved: Sequence[Tensor]
     ) -> Tensor:
-        """The gradient of s_{i-1}: from outside, through s_i, through r o s_{i-1} and through the joined product."""
-        return _functions(arriving).state_backward(arriving, grad_new, through, grad_product, saved[1])
+        return state_backward(outside, grad_new, inner, grad_product, saved[1])
 
     def grad_weights(self, grad_inputs: Tensor, saved: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The gradient of U."""
         return (grad_inputs[..., : self.hidden, :] @ saved[2].flatten(-3, -2),)
+
+
+@kernel("nmt.model.fast.kernels.gated")
+def gates(
+    state: Tensor, inputs: Tensor, product: Tensor, gate: Tensor, reset: Tensor, present: Tensor | None = None
+) -> None:
+    """z, r = sigma(... + [U_z; U_r] s) into `gate` (B, 2n), z times `present` (B,) if given; r o s into `reset`.
+
+    inputs (B, 3n) are those of candidate, update and reset, product (B, 2n) is [U_z; U_r] s, state (B, n).
+    """
+    n = state.shape[-1]
+    torch.add(inputs[..., n:], product, out=gate).sigmoid_()
+    if present is not None:
+        gate[..., :n] *= present.unsqueeze(-1)
+    torch.mul(gate[..., n:], state, out=reset)
+
+
+@kernel("nmt.model.fast.kernels.gated")
+def propose(
+    state: Tensor,
+    inputs: Tensor,
+    product: Tensor,
+    gate: Tensor,
+    candidate: Tensor,
+    new: Tensor,
+    low_precision: Tensor | None = None,
+) -> None:
+    """s~ = tanh(... + U [r o s]) into `candidate` (B, n), s + z o (s~ - s) into `new` and `low_precision`.
+
+    inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
+    """
+    n = state.shape[-1]
+    tanh_of_sum(inputs[..., :n], product, out=candidate)
+    torch.lerp(state, candidate, gate[..., :n], out=new)
+    if low_precision is not None:
+        low_precision.copy_(new)
+
+
+@kernel("nmt.model.fast.kernels.gated")
+def propose_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
+    """From the gradient of the new state (B, n) to those of the candidate's and the update gate's inputs in `out`."""
+    n = state.shape[-1]
+    z = gate[..., :n]
+    torch.mul(grad_new * z, 1 - candidate * candidate, out=out[..., :n])
+    torch.mul(grad_new * (candidate - state), z * (1 - z), out=out[..., n : 2 * n])
+
+
+@kernel("nmt.model.fast.kernels.gated")
+def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor) -> None:
+    """From the gradient of r o s (B, n) to that of the reset gate's inputs in `out` (B, 3n)."""
+    n = state.shape[-1]
+    r = gate[..., n:]
+    torch.mul(grad_reset * state, r * (1 - r), out=out[..., 2 * n :])
+
+
+@kernel("nmt.model.fast.kernels.gated")
+def state_backward(outside: Tensor, grad_new: Tensor, grad_reset: Tensor, grad_product: Tensor, gate: Tensor) -> Tensor:
+    """The gradient of s (B, n), a new tensor.
+
+    outside (B, n) comes from outside the loop, grad_new from the new state, of which s is the share 1 - z, grad_reset
+    from r o s, and grad_product from the product of s with U_z and U_r (and with the query's matrix).
+    """
+    z, r = gate.chunk(2, dim=-1)
+    return torch.addcmul(outside + grad_product, grad_new, 1 - z).add_(grad_reset * r)

@@ -1,38 +1,31 @@
-"""The LSTM in the fast loop: all of a step but the product of h_{i-1} with U, U_i, U_f and U_o."""
+"""The LSTM in the fast loop: all of a step but the product of h_{i-1} with U, U_i, U_f and U_o.
+
+Tensors are (B, columns) or, with D directions side by side, (D, B, columns). A state is [h; c], both (B, n).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import torch
 from torch import Tensor
 
-from nmt.model.fast import choice
-from nmt.model.fast.steps import lstm as lstm_steps
-
-
-def _functions(tensor: Tensor) -> ModuleType:
-    if not choice.kernels_wanted(tensor):
-        return lstm_steps
-    from nmt.model.fast.kernels import lstm as lstm_kernels
-
-    return lstm_kernels
+from nmt.model.fast.choice import kernel
 
 
 class FastLSTM:
     """n units; inputs are those of candidate, input, forget and output gate, the weight [U; U_i; U_f; U_o] (4n, n).
 
-    All four take the joined product with h_{i-1}: no inputs are late.
+    All four take the joined product with h_{i-1}. It saves g, i, f and o (..., 4n), tanh(c_i) (..., n), and whether the
+    state is kept (..., 1).
     """
 
-    late = 0
+    unjoined = 0
 
     def __init__(self, hidden: int) -> None:
         self.hidden, self.state, self.inputs = hidden, 2 * hidden, 4 * hidden
 
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
-        """Room for g, i, f and o (..., 4n), for tanh(c_i) (..., n), and for whether the state is kept (..., 1)."""
         rows = projected.shape[:-1]
         return [torch.empty_like(projected), projected.new_empty(*rows, self.hidden), projected.new_zeros(*rows, 1)]
 
@@ -47,27 +40,89 @@ class FastLSTM:
         new: Tensor,
         low_precision: Tensor | None,
     ) -> None:
-        """[h_i; c_i] from [h_{i-1}; c_{i-1}]."""
         gates, squashed, kept = saved
         if present is not None:
             torch.sub(1, present.unsqueeze(-1), out=kept)
-        _functions(state).cell(
-            state, inputs, product, None if present is None else kept, gates, squashed, new, low_precision
-        )
+        cell(state, inputs, product, None if present is None else kept, gates, squashed, new, low_precision)
 
     def grad_inputs(
         self, state: Tensor, grad_new: Tensor, weights: Sequence[Tensor], saved: Sequence[Tensor], out: Tensor
     ) -> Tensor:
-        """Fill the gradients of the four inputs; return that of [h_{i-1}; c_{i-1}] (..., 2n), but for the product."""
-        return _functions(state).cell_backward(state, grad_new, *saved, out)
+        """Returns the gradient of [h_{i-1}; c_{i-1}] (..., 2n), without that through the joined product."""
+        gates, squashed, kept = saved
+        return cell_backward(state, grad_new, gates, squashed, kept, out)
 
     def grad_state(
-        self, arriving: Tensor, grad_new: Tensor, through: Tensor | None, grad_product: Tensor, saved: Sequence[Tensor]
+        self, outside: Tensor, grad_new: Tensor, inner: Tensor, grad_product: Tensor, saved: Sequence[Tensor]
     ) -> Tensor:
-        """The gradient of [h_{i-1}; c_{i-1}]: from outside, through the cell, and of h_{i-1} through the product."""
-        assert through is not None
-        return _functions(arriving).state_backward(arriving, through, grad_product)
+        return state_backward(outside, inner, grad_product)
 
     def grad_weights(self, grad_inputs: Tensor, saved: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """None: the joined weight is the only one."""
         return ()
+
+
+@kernel("nmt.model.fast.kernels.lstm")
+def cell(
+    state: Tensor,
+    inputs: Tensor,
+    product: Tensor,
+    kept: Tensor | None,
+    gates: Tensor,
+    squashed: Tensor,
+    new: Tensor,
+    low_precision: Tensor | None = None,
+) -> None:
+    """[g; i; f; o] into `gates` (B, 4n), tanh of the new c into `squashed` (B, n), the new state into `new` (B, 2n).
+
+    inputs and product (B, 4n) add up to the pre-activations. kept (B, 1) is 1 where the state must not change, else 0:
+    there g, i and o are 0 and f is 1. `low_precision` (B, n), if given, takes the new h.
+    """
+    n = squashed.shape[-1]
+    torch.add(inputs, product, out=gates)
+    candidate, enter, forget, leave = gates.split(n, dim=-1)
+    candidate.mul_(2)
+    gates.sigmoid_()
+    candidate.mul_(2).sub_(1)  # tanh(x) = 2 sigma(2x) - 1, which is faster
+    if kept is not None:
+        gates.mul_(1 - kept)
+        forget.add_(kept)
+    (before, c), (h, new_c) = state.split(n, dim=-1), new.split(n, dim=-1)
+    torch.mul(forget, c, out=new_c).addcmul_(enter, candidate)
+    torch.mul(new_c, 2, out=squashed).sigmoid_().mul_(2).sub_(1)
+    torch.mul(leave, squashed, out=h)
+    if kept is not None:
+        h.addcmul_(kept, before)
+    if low_precision is not None:
+        low_precision.copy_(h)
+
+
+@kernel("nmt.model.fast.kernels.lstm")
+def cell_backward(
+    state: Tensor, grad_new: Tensor, gates: Tensor, squashed: Tensor, kept: Tensor, out: Tensor
+) -> Tensor:
+    """From the gradient of the new state (B, 2n) to those of the inputs (B, 4n) in `out`.
+
+    Returns the gradient of the state (B, 2n), without that through the product.
+    """
+    n = squashed.shape[-1]
+    g, i, f, o = gates.split(n, dim=-1)
+    grad_h, grad_c = grad_new.split(n, dim=-1)
+    grad_c = torch.addcmul(grad_c, grad_h * o, 1 - squashed * squashed)
+    torch.mul(grad_c * i, 1 - g * g, out=out[..., :n])
+    torch.mul(grad_c * g, i * (1 - i), out=out[..., n : 2 * n])
+    torch.mul(grad_c * state[..., n:], f * (1 - f), out=out[..., 2 * n : 3 * n])
+    torch.mul(grad_h * squashed, o * (1 - o), out=out[..., 3 * n :])
+    return torch.cat([kept * grad_h, grad_c.mul_(f)], dim=-1)
+
+
+@kernel("nmt.model.fast.kernels.lstm")
+def state_backward(outside: Tensor, inner: Tensor, grad_product: Tensor) -> Tensor:
+    """The gradient of the state (B, 2n), a new tensor.
+
+    outside (B, 2n) comes from outside the loop, inner (B, 2n) through the cell, and grad_product (B, n) is that of h
+    alone, from its product with the unit's matrices (and with the query's).
+    """
+    total = outside + inner
+    total[..., : grad_product.shape[-1]] += grad_product
+    return total

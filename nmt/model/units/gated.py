@@ -8,8 +8,7 @@ from torch.nn import functional
 
 from nmt.model.fast.gated import FastGated
 from nmt.model.fast.loop import Recurrence
-from nmt.model.products import PLAIN, Products
-from nmt.model.units.base import Unit
+from nmt.model.units import Unit
 
 
 class GatedUnit(Unit):
@@ -44,21 +43,21 @@ class GatedUnit(Unit):
         """U, U_z and U_r."""
         return [self.U, self.U_z, self.U_r]
 
-    def project(self, embedded: Tensor, linear: Products = PLAIN) -> Tensor:
+    def project(self, embedded: Tensor) -> Tensor:
         """[W x + b; W_z x; W_r x] of x = `embedded` (..., m): (..., 3n). It depends on no state."""
         bias = functional.pad(self.b, (0, 2 * self.hidden))
-        return linear(embedded, self.W, self.W_z, self.W_r, bias=bias)
+        return self.linear(embedded, self.W, self.W_z, self.W_r, bias=bias)
 
-    def step(self, inputs: Tensor, state: Tensor, linear: Products = PLAIN) -> Tensor:
+    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
         """s_i (B, n) from s_{i-1} (B, n) and [W x + b + C c; W_z x + C_z c; W_r x + C_r c] (B, 3n), A.1 and A.2.
 
         z_i = sigma(W_z x + C_z c_i + U_z s_{i-1}),  r_i = sigma(W_r x + C_r c_i + U_r s_{i-1}),
         s~_i = tanh(W x + b + C c_i + U [r_i o s_{i-1}]),  s_i = (1 - z_i) o s_{i-1} + z_i o s~_i.
         """
         candidate, update, reset = inputs.split(self.hidden, dim=-1)
-        z = torch.sigmoid(update + linear(state, self.U_z))
-        r = torch.sigmoid(reset + linear(state, self.U_r))
-        proposed = torch.tanh(candidate + linear(r * state, self.U))
+        z = torch.sigmoid(update + self.linear(state, self.U_z))
+        r = torch.sigmoid(reset + self.linear(state, self.U_r))
+        proposed = torch.tanh(candidate + self.linear(r * state, self.U))
         return (1 - z) * state + z * proposed
 
     def recurrence(self) -> Recurrence:

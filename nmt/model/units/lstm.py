@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from nmt.model.fast.loop import Recurrence
 from nmt.model.fast.lstm import FastLSTM
-from nmt.model.products import PLAIN, Products
-from nmt.model.units.base import Unit
+from nmt.model.units import Unit
 
 
 class LSTM(Unit):
@@ -49,12 +48,17 @@ class LSTM(Unit):
         """U, U_i, U_f and U_o, in the order of the inputs."""
         return [self.U, self.U_i, self.U_f, self.U_o]
 
-    def project(self, embedded: Tensor, linear: Products = PLAIN) -> Tensor:
+    @property
+    def forget_bias(self) -> nn.Parameter:
+        """b_f."""
+        return self.b_f
+
+    def project(self, embedded: Tensor) -> Tensor:
         """[W x + b; W_i x + b_i; W_f x + b_f; W_o x + b_o] of x = `embedded` (..., m): (..., 4n)."""
         bias = torch.cat([self.b, self.b_i, self.b_f, self.b_o])
-        return linear(embedded, self.W, self.W_i, self.W_f, self.W_o, bias=bias)
+        return self.linear(embedded, self.W, self.W_i, self.W_f, self.W_o, bias=bias)
 
-    def step(self, inputs: Tensor, state: Tensor, linear: Products = PLAIN) -> Tensor:
+    def step(self, inputs: Tensor, state: Tensor) -> Tensor:
         """[h_i; c_i] (B, 2n) from [h_{i-1}; c_{i-1}] and what the input and the context v_i add, (B, 4n).
 
         g = tanh(W x + b + C v_i + U h_{i-1}),  i = sigma(W_i x + b_i + C_i v_i + U_i h_{i-1}),  f and o likewise,
@@ -62,10 +66,10 @@ class LSTM(Unit):
         """
         candidate, enter, forget, leave = inputs.split(self.hidden, dim=-1)
         hidden, cell = state.split(self.hidden, dim=-1)
-        g = torch.tanh(candidate + linear(hidden, self.U))
-        i = torch.sigmoid(enter + linear(hidden, self.U_i))
-        f = torch.sigmoid(forget + linear(hidden, self.U_f))
-        o = torch.sigmoid(leave + linear(hidden, self.U_o))
+        g = torch.tanh(candidate + self.linear(hidden, self.U))
+        i = torch.sigmoid(enter + self.linear(hidden, self.U_i))
+        f = torch.sigmoid(forget + self.linear(hidden, self.U_f))
+        o = torch.sigmoid(leave + self.linear(hidden, self.U_o))
         cell = f * cell + i * g
         return torch.cat([o * torch.tanh(cell), cell], dim=-1)
 

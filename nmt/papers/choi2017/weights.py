@@ -74,8 +74,8 @@ def fine_grained(trained: TrainedModel, sentence: Sentence) -> NDArray[Any]:
     """alpha_t',t^d (Eq. 8), (target symbols, source symbols, dimensions of an annotation)."""
     import torch
 
+    from nmt.corpora.padding import pad
     from nmt.model.attention.fine_grained import FineGrainedAttention
-    from nmt.training.batches import pad
 
     device = next(trained.model.parameters()).device
     decoder = trained.model.decoder

@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from nmt.model.fast import choice
+from nmt.model.fast import fine_grained as plain_fine_grained
+from nmt.model.fast import lstm as plain_lstm
 from nmt.model.fast.kernels import additive, fine_grained, gated, lstm, softmax
-from nmt.model.fast.steps import fine_grained as fine_grained_steps
-from nmt.model.fast.steps import lstm as lstm_steps
 from tests.kernels import DEVICE, run, stacks
 from tests.model.models import ragged_batch, tiny_model
 
@@ -143,15 +143,17 @@ def check_the_fine_grained_attention(
     grads = [random(*shape, dtype=dtype) for shape in (annotations.shape, keys.shape, V.shape)]
     arriving = random(len(lengths), 2 * n, dtype=dtype)
     found = []
-    for module, kind in ((fine_grained, dtype), (fine_grained_steps, torch.float64)):
-        exact = kind if module is fine_grained_steps else low_precision
+    plain = (plain_fine_grained.attend.__wrapped__, plain_fine_grained.attend_backward.__wrapped__)
+    kernels = (fine_grained.attend, fine_grained.attend_backward)
+    for (attend, attend_backward), kind in ((kernels, dtype), (plain, torch.float64)):
+        exact = low_precision if attend is fine_grained.attend else kind
         given = [tensor.to(kind, copy=True) for tensor in (keys, annotations, arriving)]
         asked, made = query.to(exact), [grad.to(kind, copy=True) for grad in grads]
         weights, context = torch.empty_like(annotations, dtype=exact), torch.empty_like(arriving, dtype=kind)
-        module.attend(asked, given[0], mask, V.to(exact), given[1], weights, context)
+        attend(asked, given[0], mask, V.to(exact), given[1], weights, context)
         buffer = random(len(lengths), alignment + 2, dtype=exact)
         beyond = buffer[:, alignment:].clone()
-        module.attend_backward(
+        attend_backward(
             given[2], context, weights, asked, given[0], V.to(exact), given[1], *made, buffer[:, :alignment]
         )
         assert torch.equal(buffer[:, alignment:], beyond)
@@ -193,8 +195,8 @@ def check_the_gated_unit(
     gate, reset, candidate, new, copy, out = (tensor[..., 1, :, :] for tensor in filled.values())
     beyond = out[..., 3 * n :].clone()
     gated.gates(state, inputs, product, gate, reset, present)
-    gated.candidate(state, inputs, again, gate, candidate, new, copy)
-    gated.candidate_backward(state, gradient, candidate, gate, out[..., : 3 * n])
+    gated.propose(state, inputs, again, gate, candidate, new, copy)
+    gated.propose_backward(state, gradient, candidate, gate, out[..., : 3 * n])
     gated.reset_backward(state, grad_reset, gate, out[..., : 3 * n])
     total = gated.state_backward(arriving, gradient, grad_reset, grad_product, gate)
 
@@ -216,7 +218,7 @@ def check_the_gated_unit(
     assert torch.equal(out[..., 3 * n :], beyond)
     for name, tensor in filled.items():
         assert torch.equal(tensor[..., ::2, :, :], others[name]), name
-    gated.candidate(state, inputs, again, gate, candidate, copy)
+    gated.propose(state, inputs, again, gate, candidate, copy)
     assert_close(copy, following.detach(), tolerance)
 
 
@@ -260,7 +262,7 @@ def check_the_lstm(
     for tensor, other in zip(filled, others, strict=True):
         assert torch.equal(tensor[..., ::2, :, :], other)
     plain = [torch.empty_like(tensor) for tensor in (gates, squashed, new)]
-    lstm_steps.cell(state, inputs, product, kept, *plain)
+    plain_lstm.cell.__wrapped__(state, inputs, product, kept, *plain)
     for one, other in zip((gates, squashed, new), plain, strict=True):
         assert_close(one, other, tolerance)
 
@@ -347,10 +349,10 @@ def call_all(
         state, inputs, gate, out = (zeros(*rows, width) for width in (n, 3 * n, 2 * n, 3 * n))
         product, reset = zeros(*rows, 2 * n, dtype=low_precision), zeros(*rows, n, dtype=low_precision)
         gated.gates(state, inputs, product, gate, reset, zeros(*rows) if len(rows) == 2 else None)
-        gated.candidate(
+        gated.propose(
             state, inputs, reset, gate, zeros(*rows, n), zeros(*rows, n), zeros(*rows, n, dtype=low_precision)
         )
-        gated.candidate_backward(state, state, state, gate, out.to(low_precision))
+        gated.propose_backward(state, state, state, gate, out.to(low_precision))
         gated.reset_backward(state, reset, gate, out.to(low_precision))
         gated.state_backward(state, state, reset, reset, gate)
         state, inputs, out = (zeros(*rows, width) for width in (2 * n, 4 * n, 4 * n))
@@ -396,7 +398,7 @@ def compile_every_kernel(
     assert set(spilt) == {
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_tanh_of_sum", "_weigh_dimensions", "_weigh_dimensions_backward", "_tanh_of_sum_backward"),
-        *("_gates", "_candidate", "_candidate_backward", "_reset_backward", "_state_backward"),
+        *("_gates", "_propose", "_propose_backward", "_reset_backward", "_state_backward"),
         *("_cell", "_cell_backward", "_packed_backward", "_errors"),
     }
     assert dtype == torch.float64 or not any(spilt.values()), spilt

@@ -6,7 +6,7 @@ sees the previous word, so that c_i is formed within the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
@@ -14,23 +14,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.model.attention import MODULES
-from nmt.model.attention.base import Attention
+from nmt.model.attention import Attention
+from nmt.model.embedding import PreviousWords
 from nmt.model.fast import loop
 from nmt.model.memory import Memory
 from nmt.model.network import Network
-from nmt.model.products import PLAIN, Products
-from nmt.settings.variant import Architecture
+from nmt.model.units import Unit
+from nmt.settings.variant import ATTENTIONS, Architecture
 from tests.model.models import SOURCE_SYMBOLS, TARGET_SYMBOLS, ragged_batch
 
 B, T, N, SOURCE = 2, 3, 3, 4
 
 
 class LSTM:
-    """[h, c] in one state; all four gates take the joined product, so no inputs are late."""
+    """[h, c] in one state; all four gates take the joined product, so no inputs are apart from it."""
 
     def __init__(self, hidden: int) -> None:
-        self.hidden, self.state, self.inputs, self.late = hidden, 2 * hidden, 4 * hidden, 0
+        self.hidden, self.state, self.inputs, self.unjoined = hidden, 2 * hidden, 4 * hidden, 0
 
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
         return [torch.empty_like(projected)]
@@ -48,8 +48,8 @@ class LSTM:
         out.copy_(grad_sums)
         return grad_state
 
-    def grad_state(self, arriving, grad_new, through, grad_product, saved) -> Tensor:
-        return arriving + through + functional.pad(grad_product, (0, self.hidden))
+    def grad_state(self, outside, grad_new, inner, grad_product, saved) -> Tensor:
+        return outside + inner + functional.pad(grad_product, (0, self.hidden))
 
     def grad_weights(self, grad_inputs, saved) -> tuple[Tensor, ...]:
         return ()
@@ -70,7 +70,7 @@ def fine(query: Tensor, annotations: Tensor, mask: Tensor) -> Tensor:
 
 
 class FastFine:
-    """Tensors: W_a (2n, n); annotations, mask, Y (T, B, 2n), the part of the query that y_{i-1} makes, and C."""
+    """Tensors: W_a (2n, n); annotations, mask and C."""
 
     def __init__(self, queries: int) -> None:
         self.queries = queries
@@ -81,26 +81,25 @@ class FastFine:
     def allocate(self, projected, tensors) -> list[Tensor]:
         return [projected.new_empty(*projected.shape[:-1], self.queries)]
 
-    def attend(self, t, query, inputs, tensors, records) -> Tensor:
-        annotations, mask, Y, C = tensors
-        records[0].copy_(fine(query + Y[t], annotations, mask))
-        return inputs + records[0] @ C.T
+    def attend(self, query, inputs, tensors, saved) -> Tensor:
+        annotations, mask, C = tensors
+        saved[0].copy_(fine(query, annotations, mask))
+        return inputs + saved[0] @ C.T
 
     def accumulators(self, state, tensors) -> list[Tensor]:
         return [torch.zeros_like(tensors[0])]
 
-    def backward(self, t, grad_inputs, grad_record, query, tensors, records, accumulators, out) -> None:
-        annotations, mask, Y, C = tensors
+    def backward(self, grad_inputs, grad_saved, query, tensors, saved, accumulators, out) -> None:
+        annotations, mask, C = tensors
         with torch.enable_grad():
-            leaves = [tensor.detach().requires_grad_() for tensor in (query + Y[t], annotations)]
-            grad_context = grad_record + grad_inputs @ C
+            leaves = [tensor.detach().requires_grad_() for tensor in (query, annotations)]
+            grad_context = grad_saved + grad_inputs @ C
             grad_query, grad_annotations = torch.autograd.grad(fine(*leaves, mask), leaves, grad_context)
         out.copy_(grad_query)
         accumulators[0] += grad_annotations
 
-    def gradients(self, grad_inputs, grad_queries, tensors, records, accumulators) -> tuple[Tensor | None, ...]:
-        grad_C = grad_inputs.flatten(0, 1).T @ records[0].flatten(0, 1)
-        return accumulators[0], None, grad_queries, grad_C
+    def gradients(self, grad_inputs, tensors, saved, accumulators) -> tuple[Tensor | None, ...]:
+        return accumulators[0], None, grad_inputs.flatten(0, 1).T @ saved[0].flatten(0, 1)
 
 
 def random(*shape: int) -> Tensor:
@@ -130,7 +129,7 @@ def plain(
 def fast(
     U: Tensor, W_a: Tensor, projected: Tensor, initial: Tensor, annotations: Tensor, Y: Tensor, C: Tensor
 ) -> tuple[Tensor, ...]:
-    attending = loop.Attending(FastFine(2 * N), (W_a, annotations, MASK, Y, C))
+    attending = loop.Attending(FastFine(2 * N), (W_a, annotations, MASK, C), Y)
     return loop.run(loop.Recurrence(LSTM(N), (U,)), projected, initial, attending=attending)
 
 
@@ -166,43 +165,33 @@ class Kept(NamedTuple):
 class FineAttention(Attention):
     """The same as a module. Its query sees y_{i-1}; the maps of c_i are applied to c_i itself."""
 
-    bidirectional = True
-
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
         self.W_a = nn.Parameter(torch.randn(2 * architecture.hidden, architecture.hidden))
         self.Y_a = nn.Parameter(torch.randn(2 * architecture.hidden, architecture.embedding))
 
-    def keep(
-        self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor], linear: Products = PLAIN
-    ) -> tuple[Kept, Tensor]:
+    def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
         return Kept(annotations, mask), annotations[:, 0, annotations.shape[-1] // 2 :]
 
-    def attend(self, memory: Memory, state: Tensor, previous: Tensor, linear: Products = PLAIN) -> tuple[None, Tensor]:
+    def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
         rows = len(state) // len(memory)
         annotations, mask = (part.repeat_interleave(rows, dim=0) for part in memory.kept)
         context = fine(state @ self.W_a.T + previous @ self.Y_a.T, annotations, mask)
-        return None, linear(context, *memory.maps)
+        return None, self.linear(context, *memory.maps)
 
-    def run(
-        self,
-        memory: Memory,
-        recurrence: loop.Recurrence,
-        projected: Tensor,
-        previous: Callable[[Callable[[Tensor], Tensor]], Tensor],
-    ) -> tuple[Tensor, Tensor]:
+    def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
         *to_unit, C_o = memory.maps
         C = torch.cat(to_unit)
-        Y = previous(lambda embedded: functional.linear(embedded, self.Y_a))
-        attending = loop.Attending(FastFine(len(self.W_a)), (self.W_a, *memory.kept, Y, C))
-        states, contexts = loop.run(recurrence, projected, memory.initial, attending=attending)
+        Y = previous.projected(lambda embedded: functional.linear(embedded, self.Y_a))
+        attending = loop.Attending(FastFine(len(self.W_a)), (self.W_a, *memory.kept, C), Y)
+        states, contexts = loop.run(unit.recurrence(), projected, memory.initial, attending=attending)
         return states, contexts @ C_o.T
 
 
 @pytest.mark.parametrize("order", ["look_generate_update", "printed"])
 def test_another_attention_in_the_whole_model(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs no change elsewhere: training in both implementations, and the steps of a search, agree."""
-    monkeypatch.setitem(MODULES, "fine", (__name__, "FineAttention"))
+    monkeypatch.setitem(ATTENTIONS, "fine", (__name__, "FineAttention"))
     architecture = Architecture("fine", embedding=5, hidden=6, maxout=3, decoder_order=order)
     slow, quick = (
         Network(architecture, SOURCE_SYMBOLS, TARGET_SYMBOLS, name).double() for name in ("readable", "fast")

@@ -1,9 +1,10 @@
-"""The functions of `nmt.model.fast.steps` as Triton kernels for CUDA.
+"""Functions of the fast implementation as Triton kernels for CUDA, each with the name and arguments of the plain one.
 
-Sums have the type of the states. Each result is stored in the type of the tensor that takes it, so that an operand of a
-bfloat16 product needs no copy. Tensors are contiguous in their last dimension and may be slices in the others. No call
-waits for the host and each number is written by one program, so a CUDA graph can capture the calls and a repetition
-gives the same bytes. The tiles are fixed: autotuning would wait for the device.
+The plain function's docstring is the kernel's too. Sums have the type of the states. Each result is stored in the type
+of the tensor that takes it, so that an operand of a bfloat16 product needs no copy. Tensors are contiguous in their
+last dimension and may be slices in the others. No call waits for the host and each number is written by one program, so
+a CUDA graph can capture the calls and a repetition gives the same bytes. The tiles are fixed: autotuning would wait for
+the device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A step of the additive attention between the products as Triton kernels; see `nmt.model.fast.kernels`."""
+"""The kernels of `nmt.model.fast.additive`."""
 
 from __future__ import annotations
 
@@ -90,11 +90,9 @@ def attend(
     alignment: Tensor,
     added: Tensor | None = None,
 ) -> Tensor:
-    """alpha_i into `alignment` (B, Tx); returns c_i, plus `added` if given, (B, p) in the alignment's type.
+    """Two kernels, the first for the scores.
 
-    query (B, n') is W_a s_{i-1}, keys (B, Tx, n') are the U_a h_j, mask (B, Tx) is False on padding, values
-    (B, Tx, p) are what is weighted. Two kernels, the first for the scores: with one program a sentence, 80 sentences do
-    not occupy a GPU, and with several, each would have to compute all scores of its sentence again.
+    With one program a sentence, 80 sentences do not occupy a GPU; with several, each would compute all scores again.
     """
     sentences, positions, width = values.shape
     keys, values = keys.flatten(0, 1), values.flatten(0, 1)
@@ -206,12 +204,6 @@ def attend_backward(
     grad_v: Tensor,
     grad_query: Tensor,
 ) -> None:
-    """Backward through `attend`, without the gradient of the values, which is one product over all steps.
-
-    From the gradients of c_i (B, p) and, from outside, of alpha_i (B, Tx): fills `grad_query` (B, n') and adds to
-    `grad_keys` (B, Tx, n'), which is contiguous and still lacks the factor v_a, and to `grad_v` (B, n'), the gradient
-    of v_a by sentence.
-    """
     sentences, positions, width = values.shape
     keys, values = keys.flatten(0, 1), values.flatten(0, 1)
     weighed = alignment.new_empty(sentences, positions)

@@ -1,4 +1,4 @@
-"""A step of the fine-grained attention between the products as Triton kernels; see `nmt.model.fast.kernels`.
+"""The kernels of `nmt.model.fast.fine_grained`.
 
 Tensors (B, Tx, ...) are contiguous. The products with V stay PyTorch's.
 """
@@ -75,11 +75,6 @@ def _weigh_dimensions(
 def attend(
     query: Tensor, keys: Tensor, mask: Tensor, V: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
 ) -> None:
-    """alpha_i into `weights` (B, Tx, 2n), in the type of V, and c_i into `context` (B, 2n).
-
-    query (B, n') and keys (B, Tx, n') are summed, mask (B, Tx) is False on padding, V (2n, n') maps to the scores,
-    annotations (B, Tx, 2n) are what is weighted.
-    """
     sentences, positions, width = annotations.shape
     scores = _hidden(query, keys, V) @ V.T
     _weigh_dimensions[triton.cdiv(width, TILE[1]), sentences](
@@ -158,11 +153,6 @@ def attend_backward(
     grad_V: Tensor,
     grad_query: Tensor,
 ) -> None:
-    """Backward through `attend`, from the gradient of c_i (B, 2n).
-
-    Fills `grad_query` (B, n') and adds to `grad_annotations` (B, Tx, 2n), `grad_keys` (B, Tx, n') and `grad_V`
-    (2n, n').
-    """
     sentences, positions, width = annotations.shape
     grad_scores = weights.new_empty(weights.shape)
     _weigh_dimensions_backward[triton.cdiv(width, TILE[1]), sentences, triton.cdiv(positions, TILE[0])](

@@ -1,7 +1,4 @@
-"""A step of the gated unit between the products as Triton kernels; see `nmt.model.fast.kernels`.
-
-Tensors are (B, columns) or, with D directions side by side, (D, B, columns).
-"""
+"""The kernels of `nmt.model.fast.gated`."""
 
 from __future__ import annotations
 
@@ -35,15 +32,11 @@ def _gates(
 def gates(
     state: Tensor, inputs: Tensor, product: Tensor, gate: Tensor, reset: Tensor, present: Tensor | None = None
 ) -> None:
-    """z, r = sigma(... + [U_z; U_r] s) into `gate` (B, 2n), z times `present` (B,) if given; r o s into `reset`.
-
-    inputs (B, 3n) are those of candidate, update and reset, product (B, 2n) is [U_z; U_r] s, state (B, n).
-    """
     pointwise(_gates, state, inputs, product, gate, reset, None if present is None else present.unsqueeze(-1))
 
 
 @jit
-def _candidate(
+def _propose(
     state: tl.tuple,
     inputs: tl.tuple,
     product: tl.tuple,
@@ -65,7 +58,7 @@ def _candidate(
         tl.store(row_of(low_precision) + k, s, mask=unit)
 
 
-def candidate(
+def propose(
     state: Tensor,
     inputs: Tensor,
     product: Tensor,
@@ -74,15 +67,11 @@ def candidate(
     new: Tensor,
     low_precision: Tensor | None = None,
 ) -> None:
-    """s~ = tanh(... + U [r o s]) into `candidate` (B, n), s + z o (s~ - s) into `new` and `low_precision`.
-
-    inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
-    """
-    pointwise(_candidate, state, inputs, product, gate, candidate, new, low_precision)
+    pointwise(_propose, state, inputs, product, gate, candidate, new, low_precision)
 
 
 @jit
-def _candidate_backward(
+def _propose_backward(
     state: tl.tuple,
     grad_new: tl.tuple,
     candidate: tl.tuple,
@@ -100,9 +89,8 @@ def _candidate_backward(
     tl.store(row_of(out) + n + k, g * (made - tl.load(row_of(state) + k, mask=unit)) * (z * (1 - z)), mask=unit)
 
 
-def candidate_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
-    """From the gradient of the new state (B, n) to those of the candidate's and the update gate's inputs in `out`."""
-    pointwise(_candidate_backward, state, grad_new, candidate, gate, out)
+def propose_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
+    pointwise(_propose_backward, state, grad_new, candidate, gate, out)
 
 
 @jit
@@ -117,13 +105,12 @@ def _reset_backward(
 
 
 def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor) -> None:
-    """From the gradient of r o s (B, n) to that of the reset gate's inputs in `out` (B, 3n)."""
     pointwise(_reset_backward, state, grad_reset, gate, out)
 
 
 @jit
 def _state_backward(
-    arriving: tl.tuple,
+    outside: tl.tuple,
     grad_new: tl.tuple,
     grad_reset: tl.tuple,
     grad_product: tl.tuple,
@@ -137,17 +124,10 @@ def _state_backward(
     kept = tl.load(row_of(grad_new) + k, mask=unit) * (1 - tl.load(row_of(gate) + k, mask=unit))
     reset = tl.load(row_of(grad_reset) + k, mask=unit) * tl.load(row_of(gate) + n + k, mask=unit)
     products = tl.load(row_of(grad_product) + k, mask=unit)
-    tl.store(row_of(total) + k, tl.load(row_of(arriving) + k, mask=unit) + products + kept + reset, mask=unit)
+    tl.store(row_of(total) + k, tl.load(row_of(outside) + k, mask=unit) + products + kept + reset, mask=unit)
 
 
-def state_backward(
-    arriving: Tensor, grad_new: Tensor, grad_reset: Tensor, grad_product: Tensor, gate: Tensor
-) -> Tensor:
-    """The gradient of s (B, n), a new tensor.
-
-    arriving (B, n) comes from outside, grad_new from the new state, of which s is the share 1 - z, grad_reset from
-    r o s, and grad_product from the product of s with U_z and U_r (and with the query's matrix).
-    """
-    total = arriving.new_empty(arriving.shape)
-    pointwise(_state_backward, arriving, grad_new, grad_reset, grad_product, gate, total)
+def state_backward(outside: Tensor, grad_new: Tensor, grad_reset: Tensor, grad_product: Tensor, gate: Tensor) -> Tensor:
+    total = outside.new_empty(outside.shape)
+    pointwise(_state_backward, outside, grad_new, grad_reset, grad_product, gate, total)
     return total

@@ -1,7 +1,4 @@
-"""A step of the LSTM between the products as Triton kernels; see `nmt.model.fast.kernels`.
-
-Tensors are (B, columns) or, with D directions side by side, (D, B, columns). A state is [h; c], both (B, n).
-"""
+"""The kernels of `nmt.model.fast.lstm`."""
 
 from __future__ import annotations
 
@@ -60,11 +57,6 @@ def cell(
     new: Tensor,
     low_precision: Tensor | None = None,
 ) -> None:
-    """[g; i; f; o] into `gates` (B, 4n), tanh of the new c into `squashed` (B, n), the new state into `new` (B, 2n).
-
-    inputs and product (B, 4n) add up to the pre-activations. kept (B, 1) is 1 where the state must not change, else 0:
-    there g, i and o are 0 and f is 1. `low_precision` (B, n), if given, takes the new h.
-    """
     pointwise(_cell, squashed, state, inputs, product, kept, gates, new, low_precision)
 
 
@@ -100,10 +92,6 @@ def _cell_backward(
 def cell_backward(
     state: Tensor, grad_new: Tensor, gates: Tensor, squashed: Tensor, kept: Tensor, out: Tensor
 ) -> Tensor:
-    """From the gradient of the new state (B, 2n) to those of the inputs (B, 4n) in `out`.
-
-    Returns the gradient of the state (B, 2n), without that through the product.
-    """
     grad_state = grad_new.new_empty(grad_new.shape)
     pointwise(_cell_backward, squashed, state, grad_new, gates, kept, out, grad_state)
     return grad_state
@@ -111,22 +99,17 @@ def cell_backward(
 
 @jit
 def _packed_backward(
-    grad_product: tl.tuple, arriving: tl.tuple, through: tl.tuple, total: tl.tuple, n: tl.int32, K: tl.constexpr
+    grad_product: tl.tuple, outside: tl.tuple, inner: tl.tuple, total: tl.tuple, n: tl.int32, K: tl.constexpr
 ) -> None:
     k = tl.program_id(0) * K + tl.arange(0, K)
     unit = k < n
-    arriving_row, through_row, total_row = row_of(arriving) + k, row_of(through) + k, row_of(total) + k
+    outside_row, inner_row, total_row = row_of(outside) + k, row_of(inner) + k, row_of(total) + k
     products = tl.load(row_of(grad_product) + k, mask=unit)
-    tl.store(total_row, tl.load(arriving_row, mask=unit) + tl.load(through_row, mask=unit) + products, mask=unit)
-    tl.store(total_row + n, tl.load(arriving_row + n, mask=unit) + tl.load(through_row + n, mask=unit), mask=unit)
+    tl.store(total_row, tl.load(outside_row, mask=unit) + tl.load(inner_row, mask=unit) + products, mask=unit)
+    tl.store(total_row + n, tl.load(outside_row + n, mask=unit) + tl.load(inner_row + n, mask=unit), mask=unit)
 
 
-def state_backward(arriving: Tensor, through: Tensor, grad_product: Tensor) -> Tensor:
-    """The gradient of the state (B, 2n), a new tensor.
-
-    arriving (B, 2n) comes from outside, through (B, 2n) through the cell, and grad_product (B, n) is that of h alone,
-    from its product with the unit's matrices (and with the query's).
-    """
-    total = arriving.new_empty(arriving.shape)
-    pointwise(_packed_backward, grad_product, arriving, through, total)
+def state_backward(outside: Tensor, inner: Tensor, grad_product: Tensor) -> Tensor:
+    total = outside.new_empty(outside.shape)
+    pointwise(_packed_backward, grad_product, outside, inner, total)
     return total

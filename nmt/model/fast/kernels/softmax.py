@@ -1,4 +1,4 @@
-"""The gradient of the softmax as a Triton kernel; see `nmt.model.fast.kernels`."""
+"""The kernel of `nmt.model.fast.softmax`."""
 
 from __future__ import annotations
 
@@ -52,11 +52,7 @@ def _errors(
 
 
 def errors(logits: Tensor, words: Tensor, counted: Tensor | None, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Replace `logits` (N, K), still without `bias`, by the gradient of the summed nll of the counted words.
-
-    Returns that sum and the gradient of the bias, the sum of the rows as they are stored. words and counted (N,). All
-    is computed in the type of the bias.
-    """
+    """The gradient of the bias is the sum of the rows as they are stored."""
     losses = bias.new_empty(len(logits))
     _errors[(len(logits),)](
         logits, words, counted, bias, losses, logits.shape[1], logits.stride(0), COLUMNS, num_warps=WARPS

@@ -1,4 +1,4 @@
-"""Adadelta's update of a parameter as one Triton kernel: each number is read once and written once.
+"""The kernel of Adadelta's update (`nmt.training.optimizer`): each number is read once and written once.
 
 One launch a parameter costs little within a CUDA graph. One for all would need a table of the addresses of the
 gradients, which differ from graph to graph.
@@ -57,14 +57,11 @@ def adadelta(
     learning_rate: float | Tensor,
     epsilon: float,
 ) -> None:
-    """Update the contiguous `weight`, `square` = E[g^2] and `delta` = E[d^2], all of one shape, as `Adadelta` does.
-
-    g is `factor` times the contiguous `gradient`, or 0 if `factor` is 0, whatever the gradient holds; `fresh` is the
-    share of g^2 and d^2 in their averages. Both are 0-dim on the device, as is a learning rate that changes.
-    """
     changing, fixed = (learning_rate, 0.0) if isinstance(learning_rate, Tensor) else (None, learning_rate)
-    size = weight.numel()
+    compact, gradient, size = weight.contiguous(), gradient.contiguous(), weight.numel()
     group = math.gcd(size, ALIGNED)
     _adadelta[(triton.cdiv(size, NUMBERS),)](
-        weight, gradient, square, delta, factor, fresh, changing, size // group, fixed, epsilon, group, NUMBERS
+        compact, gradient, square, delta, factor, fresh, changing, size // group, fixed, epsilon, group, NUMBERS
     )
+    if compact is not weight:
+        weight.copy_(compact)

@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from nmt.model.fast import choice
-from nmt.training import fused
+from nmt.model.fast.kernels import adadelta
 from nmt.training.optimizer import Adadelta
 from tests.kernels import DEVICE, run, stacks
 
 #: One number, fewer than a program updates, a multiple of 4 and not, and several programs.
-SHAPES = ((1,), (7, 9), (40, 30), (3, fused.NUMBERS))
+SHAPES = ((1,), (7, 9), (40, 30), (3, adadelta.NUMBERS))
 
 types = pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 
@@ -84,8 +84,8 @@ def check_the_steps(
     """
     weights, optimizer = made(dtype)
     called = []
-    kernel = fused.adadelta
-    monkeypatch.setattr(fused, "adadelta", lambda *given: called.append(given) or kernel(*given))
+    kernel = adadelta.adadelta
+    monkeypatch.setattr(adadelta, "adadelta", lambda *given: called.append(given) or kernel(*given))
     for number in range(8):
         monkeypatch.setattr(choice, "kernels_wanted", lambda _, number=number: number not in switched)
         state = copy.deepcopy(optimizer.state_dict())
@@ -94,8 +94,8 @@ def check_the_steps(
         if changing:
             optimizer.set_learning_rate(torch.tensor(0.7, device=DEVICE, dtype=torch.float64))
         step(weights, optimizer, number)
-    fused_steps = set(range(8)) - switched - ({3} if DEVICE == "cpu" else set())
-    assert len(called) == len(fused_steps) * len(SHAPES)
+    kernel_steps = set(range(8)) - switched - ({3} if DEVICE == "cpu" else set())
+    assert len(called) == len(kernel_steps) * len(SHAPES)
     for weight, exact in zip(weights, expected(8), strict=True):
         np.testing.assert_allclose(weight.detach().cpu().numpy(), exact, rtol=tolerance, atol=tolerance)
         assert (optimizer.state[weight]["seen"] == 7).all()
@@ -107,12 +107,12 @@ def check_a_gradient_that_is_not_finite_changes_nothing(dtype: torch.dtype, tole
     before = [tensor.clone() for tensor in tensors]
     gradient = torch.tensor([torch.nan, torch.inf], device=DEVICE, dtype=dtype).repeat(35)
     none = torch.zeros((), device=DEVICE, dtype=dtype)
-    fused.adadelta(tensors[0], gradient, *tensors[1:], none, none, 1.0, 1e-6)
+    adadelta.adadelta(tensors[0], gradient, *tensors[1:], none, none, 1.0, 1e-6)
     for tensor, old in zip(tensors, before, strict=True):
         assert torch.equal(tensor, old)
 
 
-def check_a_parameter_with_gaps_takes_the_plain_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def check_a_parameter_with_gaps_is_updated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "kernels_wanted", lambda _: True)
     whole = torch.zeros(20, device=DEVICE)
     weight = nn.Parameter(whole[::2])
@@ -146,6 +146,6 @@ def compile_the_kernel(
 
     def call() -> None:
         for rate in (1.0, none):
-            fused.adadelta(whole, whole, whole, whole, none, none, rate, 1e-6)
+            adadelta.adadelta(whole, whole, whole, whole, none, none, rate, 1e-6)
 
     assert stacks(call, capability, monkeypatch, tmp_path) == {"_adadelta": 0}
