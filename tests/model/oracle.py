@@ -6,7 +6,7 @@ the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,22 @@ def annotate(w: Weights, source: list[int]) -> tuple[list[Vector], list[Vector]]
     return forwards, backwards
 
 
+def squashed(w: Weights, s: Vector, previous: Vector, h: Vector) -> Vector:
+    """tanh(W_a s_{i-1} + W_y E y_{i-1} + U_a h_j)."""
+    query = w["decoder.attention.W_a"] @ s
+    if "decoder.attention.W_y" in w:
+        query = query + w["decoder.attention.W_y"] @ previous
+    return np.tanh(query + w["decoder.attention.U_a"] @ h)
+
+
+#: e_ij of s_{i-1}, E y_{i-1} and h_j: a number, or one for each dimension of h_j. The attention of a model is the first
+#: here whose parameter it has.
+SCORES: dict[str, Callable[[Weights, Vector, Vector, Vector], Vector]] = {
+    "v_a": lambda w, s, previous, h: w["decoder.attention.v_a"] @ squashed(w, s, previous, h),
+    "V": lambda w, s, previous, h: w["decoder.attention.V"] @ squashed(w, s, previous, h),
+}
+
+
 def nll(
     w: Weights, source: list[int], target: list[int], printed: bool, mean: bool = False
 ) -> tuple[float, list[Vector]]:
@@ -107,13 +123,9 @@ def nll(
     n = w["decoder.unit.U"].shape[0]
     for y in target:
         if backwards:
-            query = w["decoder.attention.W_a"] @ s[:n]
-            if "decoder.attention.W_y" in w:
-                query = query + w["decoder.attention.W_y"] @ previous
-            fine = "decoder.attention.V" in w
-            scores = w["decoder.attention.V"] if fine else w["decoder.attention.v_a"]
-            energies = np.array([scores @ np.tanh(query + w["decoder.attention.U_a"] @ h) for h in annotations])
-            alpha = np.stack([softmax(e) for e in energies.T], axis=1) if fine else softmax(energies)
+            score = next(one for name, one in SCORES.items() if f"decoder.attention.{name}" in w)
+            energies = np.array([score(w, s[:n], previous, h) for h in annotations])
+            alpha = softmax(energies) if energies.ndim == 1 else np.stack([softmax(e) for e in energies.T], axis=1)
             alignments.append(alpha)
             c = sum((a * h for a, h in zip(alpha, annotations, strict=True)), np.zeros(len(annotations[0])))
         else:
