@@ -2,7 +2,7 @@
 
 c = mean_t NN(x_t),  x_t <- x_t o sigma(G_x c + b_x),  y_t <- y_t o sigma(G_y c + b_y).
 
-The paper names NN a feedforward network and leaves its layers open. Ours has two, with tanh.
+The paper calls NN a feedforward network and does not specify its layers. Ours has two, with tanh.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Decoder(Layer):
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
 
     def attending(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
-        """What `attention.attend` is asked with for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
+        """The arguments of `attention.attend` for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
 
         They have B * Ty rows, those of a sentence side by side.
         """

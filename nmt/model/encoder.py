@@ -52,7 +52,7 @@ class Encoder(nn.Module):
         return torch.cat(directions, dim=-1)
 
     def _read_fast(self, words: Tensor, real: Tensor, gate: Tensor | None) -> Tensor:
-        """The same with both directions in one loop, the backward one over reversed sentences."""
+        """The same, with both directions in one loop; the backward one reads reversed sentences."""
         turns = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
         projections = [self.embedding.projected(words, unit.project, gate) for unit in self.units]
         projected = torch.stack([turn(projection) for turn, projection in zip(turns, projections, strict=True)])

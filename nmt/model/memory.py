@@ -1,4 +1,4 @@
-"""What the decoder knows between its steps: of the source sentences, and of the target words so far."""
+"""What the decoder holds between its steps: the source sentences, and its state after the target words so far."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Prediction:
         return exact(self.logits).log_softmax(dim=-1)
 
     def log_normalizers(self) -> Tensor:
-        """What to subtract from the logits of each row, (N,), for log p(y_i | y_<i, x), in float32 or better."""
+        """Subtracted from the logits of each row, (N,), they give log p(y_i | y_<i, x), in float32 or better."""
         found = []
         for rows in self.logits.split(cached_rows(self.logits, self.logits.shape[1])):
             # The softmax takes a small part of the time that PyTorch's exp would take.

@@ -1,4 +1,4 @@
-"""RNNsearch and RNNencdec whole: p(y | x) of a sentence pair, and the steps that a search needs."""
+"""The whole model: p(y | x) of a sentence pair, and the steps of a search."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Network(nn.Module):
         return list(dict.fromkeys([*first, *self.parameters()]))
 
     def freeze(self, precision: str = "float32") -> None:
-        """Prepare the weights, which must not change any more, for fast steps; `precision` is that of products.
+        """Prepare the weights for fast steps; `precision` is that of products. The weights must not change any more.
 
         Keeps a second copy of the decoder's weights.
         """
@@ -67,7 +67,7 @@ class Network(nn.Module):
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
-        N is k rows for each sentence of `memory`, side by side: what is kept of a sentence is kept once.
+        N is k rows for each sentence of `memory`, side by side, which share what is kept of it.
         """
         return self.decoder.predict(memory, state, previous)
 

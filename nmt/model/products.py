@@ -1,4 +1,4 @@
-"""Matrix products: their precision, and those with weights that stay the same, which are prepared once."""
+"""Matrix products: their precision, and weights that are prepared once because they no longer change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def product_type(tensor: Tensor) -> torch.dtype:
 def padded_rows(x: Tensor) -> Tensor:
     """`x` (N, columns) and rows of zeros up to a multiple of PADDED, for products in a lower precision on a CPU.
 
-    oneDNN generates code for each number of rows it meets, which takes as long as the product itself or longer.
+    oneDNN generates code for each new number of rows, which takes as long as the product itself or longer.
     """
     if x.device.type != "cpu" or product_type(x).itemsize >= torch.float32.itemsize:
         return x
@@ -38,7 +38,7 @@ def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
 
 
 def cached_rows(x: Tensor, numbers: int) -> int:
-    """How many rows of `x` to take at a time if each takes so many numbers: on a CPU what fits in its cache."""
+    """How many rows of `x` to process at a time if each needs this many numbers: on a CPU, what fits in its cache."""
     return max(1, CACHED // numbers) if x.device.type == "cpu" else len(x)
 
 
@@ -67,7 +67,7 @@ class Layer(nn.Module):
 
 
 class Prepared(Products):
-    """The same for weights that do not change: joined, converted to `dtype` and laid out at their first product.
+    """Products with weights that do not change: joined, converted to `dtype` and laid out at their first product.
 
     Without a `dtype` they keep their own. Results have the type of x.
     """
@@ -95,7 +95,7 @@ class Prepared(Products):
 
 
 def _laid_out(weights: Tensor) -> Tensor:
-    """`weights` (rows, columns) as oneDNN wants them, by what `torch.compile` uses; elsewhere they stay as they are."""
+    """`weights` (rows, columns) in the layout of oneDNN, by the operations of `torch.compile`; unchanged elsewhere."""
     if weights.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return weights
     if weights.dtype != torch.float32 and not (

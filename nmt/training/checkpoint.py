@@ -1,8 +1,7 @@
-"""Checkpoints: the state of a training between two updates. The last two are kept on disk, and one is always whole.
+"""Checkpoints: the state of a training run between two updates. The last two are on disk, and one is always whole.
 
-A file is a SHA-256 followed by what torch.save writes, of which it is the digest, so that any damaged byte is noticed.
-Once the weights are initialized, training draws no random numbers, and a batch depends on its number alone, so there is
-no random state to keep.
+A file is the SHA-256 digest of what torch.save writes, followed by that: damage is detected. Once the weights are
+initialized, training draws no random numbers, and a batch depends on its number alone, so there is no random state.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Interval:
 
 @dataclass
 class State:
-    """How far a training is. `updates` includes those of the model it continues; NLL is in nats a sentence.
+    """Progress of a training run. `updates` includes those of the model it continues; NLL is in nats per sentence.
 
-    The best scores are those of one model, the best by the score that must improve.
+    The best scores belong to one model: the best by the score that must improve.
     """
 
     updates: int = 0
@@ -66,7 +65,7 @@ class State:
 
 @dataclass
 class Checkpoint:
-    """Everything that an interrupted training needs to end as if nothing had interrupted it."""
+    """Everything that an interrupted run needs to end as if it had not been interrupted."""
 
     settings: dict[str, Any]
     state: State
@@ -77,7 +76,7 @@ class Checkpoint:
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:
-    """A digest of the contents of files, for the settings of a checkpoint: it must not be resumed with other files."""
+    """A digest of the contents of files, for the settings of a checkpoint, which must not be resumed with others."""
     digest = hashlib.sha256()
     for path in paths:
         with open(path, "rb") as file:
@@ -86,7 +85,7 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a file in a folder of checkpoints is one that a training writes there."""
+    """Whether training writes a file of this name to its folder of checkpoints."""
     return path.name in (LATEST, PREVIOUS, DAMAGED, METRICS) or path.match(".*.partial")
 
 
@@ -96,13 +95,13 @@ def check_folder(folder: Path) -> None:
 
 
 def check_apart(output: Path, folder: Path) -> None:
-    """Raise UserError if `output` is in the folder of checkpoints, which is for nothing else."""
+    """Raise UserError if `output` is in the folder of checkpoints, which holds nothing else."""
     if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
         raise UserError(f"--output: {output} is in the folder of --checkpoints; name another folder")
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether an interrupted training left a checkpoint in `folder`."""
+    """Whether an interrupted run left a checkpoint in `folder`."""
     return (folder / LATEST).exists() or (folder / PREVIOUS).exists()
 
 
@@ -173,11 +172,11 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
 
 
 def look_at_checkpoint(folder: Path) -> Checkpoint:
-    """The latest whole checkpoint in `folder`, which is left as it is: a training may be writing there meanwhile.
+    """The latest whole checkpoint in `folder`, which is not changed: training may be writing to it.
 
     Raises UserError if there is none.
     """
-    for name in (LATEST, PREVIOUS):  # the order in which a training moves a checkpoint from name to name
+    for name in (LATEST, PREVIOUS):  # the order in which training renames a checkpoint
         with suppress(FileNotFoundError, NotADirectoryError), open(folder / name, "rb") as file:
             checkpoint = _read(file)
             if checkpoint is not None:
@@ -186,9 +185,9 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove what a training writes to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
+    """Remove what training wrote to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
 
-    While a checkpoint is left, the training can resume from it.
+    As long as a checkpoint is left, the run can resume.
     """
     for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
         path.unlink()

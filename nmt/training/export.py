@@ -1,7 +1,7 @@
-"""Make a model of the latest checkpoint of a training, or of another model, at half the size if wanted.
+"""Make a model from the latest checkpoint of a training run, or copy a model, on request at half the size.
 
-The training may be running, have ended early or been killed; it is not disturbed. With a patience the checkpoint's best
-model is taken, otherwise its last one.
+The run may still go on, or have ended early or been killed; it is not disturbed. With a patience, the model is the best
+one of the checkpoint, otherwise the last one.
 """
 
 from __future__ import annotations

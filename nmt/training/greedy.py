@@ -1,8 +1,8 @@
-"""BLEU of greedy translations of the development set, for trainings that stop on it.
+"""BLEU of greedy translations of the development set, for training runs that stop on it.
 
-Apart from the beam search and from the scores of the tables, so that a change of those trains nothing again. The score
-is the one that they have at beam 1 without the fallback. Trainings that stop on the likelihood do not run this module,
-and their digest leaves it out.
+Separate from the beam search and from the scores of the tables, so that changing those retrains nothing. The score is
+the one that they have at beam 1 without the fallback. Runs that stop on the likelihood do not use this module, and
+their digest leaves it out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MAXIMUM_LENGTH_RATIO = 3  # of the steps of a translation to the words of its so
 class GreedyBLEU:
     """The score of a model: cased, unsmoothed BLEU-4 of tokenized text in percent, as multi-bleu.perl computes it.
 
-    `texts` are the two sides of the development set, tokenized. Every pair counts, also one with an empty side. Words
-    are scored, also those of a model of subwords.
+    `texts` are the two sides of the development set, tokenized. Every pair counts, even one with an empty side. Words
+    are scored, even if the model is one of subwords.
     """
 
     def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist]) -> None:

@@ -1,4 +1,4 @@
-"""-log p(y | x) of given sentence pairs: of the development set during training, of Table 2's texts after it."""
+"""-log p(y | x) of given sentence pairs: the development set during training, the texts of Table 2 after it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The training loop (Section 4.2, Appendix B): updates, records, evaluations and checkpoints, until the training ends.
+"""The training loop (Section 4.2, Appendix B): updates, records, evaluations and checkpoints, until the run ends.
 
-It ends at its cap on updates or, with a patience, after that many evaluations without improvement; the model is then
-the last one or, with a patience, the best one.
+A run ends at its cap on updates or, with a patience, after that many evaluations without improvement. Its model is the
+last one or, with a patience, the best one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SKIPS_ALLOWED = 20
 
 
 class Training:
-    """One training: the model, its optimizer, the data and the state of progress.
+    """One training run: the model, its optimizer, the data and the progress.
 
     `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
     the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
@@ -118,10 +118,10 @@ class Training:
         return exhausted or state.updates >= self.last
 
     def run(self, minutes: float = math.inf) -> bool:
-        """Update until the training has finished, with records, evaluations and checkpoints on the way.
+        """Update until the run has finished, with records, evaluations and checkpoints on the way.
 
-        Return whether it has finished. If `minutes` pass first, it writes a checkpoint to resume from and ends early.
-        The last record and evaluation follow that checkpoint, so they are no part of a training that resumes.
+        Return whether it has finished. After `minutes`, it writes a checkpoint to resume from and ends early. The last
+        record and evaluation follow that checkpoint, so a resumed run does not include them.
 
         Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop, and
         UserError if the development set has no finite NLL at the end.
@@ -167,7 +167,7 @@ class Training:
         return not early
 
     def learning_rate(self) -> float:
-        """The learning rate of the next update: within the cooldown, in proportion to the updates that are left."""
+        """The learning rate of the next update: during the cooldown, proportional to the updates that are left."""
         left = self.last - self.state.updates
         return self.optimization.learning_rate * min(1.0, left / self.optimization.cooldown)
 
@@ -187,7 +187,7 @@ class Training:
         return by_time or (every > 0 and self.state.updates % every == 0)
 
     def read(self) -> None:
-        """Read the costs and norms of the updates since the last call: only here does the training wait for the device.
+        """Read the costs and norms of the updates since the last call. Only this waits for the device.
 
         Raises UserError if too many updates in a row were skipped.
         """
@@ -276,11 +276,11 @@ class Training:
 
     @property
     def settings_digest(self) -> str:
-        """Sixteen hexadecimal digits for the settings and the data: those of all trainings that learn the same."""
+        """Sixteen hexadecimal digits for the settings and the data: equal for all runs that learn the same."""
         return hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """The figures of this training for Table 2; updates and hours include the model that it continues."""
+        """The figures of this run for Table 2; updates and hours include those of the model that it continues."""
         state = self.state
         best = state.best_updates if self.best else state.updates
         device = device_name(self.device)

@@ -20,9 +20,8 @@ class Adadelta(torch.optim.Optimizer):
     E[g^2] = rho E[g^2] + (1 - rho) g^2,  d = sqrt(E[d^2] + eps) / sqrt(E[g^2] + eps) g,
     E[d^2] = rho E[d^2] + (1 - rho) d^2,  w = w - learning_rate d.
 
-    If the gradient of a parameter is sparse, rows without a gradient are skipped: they would not move, and the decay of
-    their averages is caught up on when they next have one, or at the first step with a dense gradient. A gradient that
-    is not finite changes nothing.
+    With a sparse gradient, rows without one are skipped: they would not move, and their averages decay when they next
+    have a gradient, or at the first step with a dense one. A gradient that is not finite changes nothing.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class Adadelta(torch.optim.Optimizer):
         values = [rows[p].values() if p in rows else gradient for p, gradient in gradients.items()]
         norm = nn.utils.get_total_norm(values)
         finite = norm.isfinite()
-        if norm.device.type == "cpu" and not finite:  # to ask another device would be to wait for it
+        if norm.device.type == "cpu" and not finite:  # asking another device would force a synchronization
             return norm
         factor = torch.where(finite, group["clip_norm"] / norm.clamp(min=group["clip_norm"]), 0.0)
         fresh = finite.to(norm.dtype) * (1 - group["rho"])
@@ -64,7 +63,7 @@ class Adadelta(torch.optim.Optimizer):
         return norm
 
     def set_learning_rate(self, rate: float | Tensor) -> None:
-        """Take `rate` from the next step on; a 0-dim tensor may change its value without another call."""
+        """Use `rate` from the next step on; a 0-dim tensor may change its value without another call."""
         self.param_groups[0]["learning_rate"] = rate
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -73,7 +72,7 @@ class Adadelta(torch.optim.Optimizer):
         self._whole.clear()
 
     def _update_whole(self, parameter: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor) -> None:
-        """Update all rows of a parameter; those that lack decay catch up first."""
+        """Update all rows of a parameter; averages that lack decay decay first."""
         state = self.state[parameter]
         if parameter not in self._whole:
             decay = self._missed_decay(state, slice(None))
@@ -162,7 +161,7 @@ class Adam(torch.optim.Adam):
         return norm
 
     def set_learning_rate(self, rate: float | Tensor) -> None:
-        """Take `rate` from the next step on; a 0-dim tensor may change its value without another call."""
+        """Use `rate` from the next step on; a 0-dim tensor may change its value without another call."""
         self.param_groups[0]["lr"] = rate
 
 

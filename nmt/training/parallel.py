@@ -24,9 +24,9 @@ from nmt.training.batches import Batch
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training, and which of them this one is; by default there is no other.
+    """The processes of one training run, and which of them this one is; by default it is alone.
 
-    Every method but `device` and `share` waits for the other processes, so all of them must call it.
+    Every method but `device` and `share` waits for the other processes, so all must call it.
     """
 
     rank: int = 0

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=math.inf,
         metavar="N",
         help="end after so many minutes of training, with the model so far; the checkpoint is kept, and the"
-        " same command goes on from it",
+        " same command resumes from it",
     )
     parser.add_argument(
         "--output",
@@ -122,13 +122,13 @@ def run(arguments: argparse.Namespace) -> None:
             if not finished:
                 print(
                     f"{training.label}: ended early, after update {training.state.updates:,} of {training.last:,}; "
-                    "the same command goes on from there",
+                    "the same command resumes it",
                     file=sys.stderr,
                 )
 
 
 def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> Training:
-    """The training that the command line describes, at its beginning."""
+    """The training run that the command line describes, before its first update."""
     optimization = variant.optimization
     shortlists = read_shortlists(arguments)
     bitext = Bitext(arguments.data)
@@ -173,7 +173,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
 
 
 def is_finished(training: Training, output: Path) -> bool:
-    """Whether a training with the same settings and data has ended with the model in `output`."""
+    """Whether a run with the same settings and data ended with the model in `output`."""
     if has_checkpoint(training.folder) or not all((output / name).is_file() for name in (MODEL, SUMMARY)):
         return False
     summary = read_json(output / SUMMARY)
@@ -185,7 +185,7 @@ def is_finished(training: Training, output: Path) -> bool:
 
 
 def write(training: Training, finished: bool, arguments: argparse.Namespace) -> None:
-    """Write the folder of a training that has ended; remove the checkpoints if it is finished."""
+    """Write the folder of a run that has ended; remove the checkpoints if it is finished."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
     if training.best:
         training.model.load_state_dict(training.best)

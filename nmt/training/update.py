@@ -49,7 +49,7 @@ class Update:
         return cost.detach(), self.optimizer.step()
 
     def set_learning_rate(self, rate: float) -> None:
-        """Take `rate` from the next update on."""
+        """Use `rate` from the next update on."""
         self.optimizer.set_learning_rate(rate)
 
     def cost(self, batch: Batch) -> Tensor:
@@ -74,8 +74,8 @@ class GraphedUpdate(Update):
     """Updates with CUDA graphs: a batch of a shape seen before is a single launch.
 
     The first batch of a shape runs operation by operation, which also sets up what must not be set up within a graph;
-    the second is captured as a graph; all later ones replay it. If a capture fails, all updates from there on run
-    operation by operation.
+    the second is captured as a graph; all later ones replay it. If a capture fails, all later updates run operation by
+    operation.
     """
 
     def __init__(self, model: Network, optimization: Optimization, device: torch.device) -> None:
@@ -119,7 +119,7 @@ class GraphedUpdate(Update):
             self.graphs[shape] = graph, batch, cost, norm
 
     def set_learning_rate(self, rate: float) -> None:
-        """Take `rate` from the next update on; a graph reads it from memory, as a number it would never change."""
+        """Use `rate` from the next update on; a graph reads it from memory, since a number in a graph cannot change."""
         self.optimizer.set_learning_rate(self.rate.fill_(rate))
 
 

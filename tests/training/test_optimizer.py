@@ -50,7 +50,7 @@ def test_lazy_adadelta_is_adadelta(dtype: torch.dtype, tolerance: float) -> None
 def test_a_learning_rate_may_be_a_tensor_that_is_filled_anew(name: str) -> None:
     layers = [nn.Linear(3, 2) for _ in range(2)]
     layers[1].load_state_dict(layers[0].state_dict())
-    ours, theirs = (make_optimizer(layer, tiny_variant(optimizer=name).optimization) for layer in layers)
+    ours, theirs = (make_optimizer(layer.parameters(), tiny_variant(optimizer=name).optimization) for layer in layers)
     rate = torch.empty(())
     ours.set_learning_rate(rate)
     for number in range(8):
@@ -67,7 +67,7 @@ def test_a_learning_rate_may_be_a_tensor_that_is_filled_anew(name: str) -> None:
 @pytest.mark.parametrize("name", ["adadelta", "adam"])
 def test_a_gradient_that_is_not_finite_changes_nothing(name: str) -> None:
     model = nn.Linear(3, 2)
-    optimizer = make_optimizer(model, tiny_variant(optimizer=name).optimization)
+    optimizer = make_optimizer(model.parameters(), tiny_variant(optimizer=name).optimization)
 
     def step(value: float) -> bool:
         """Whether a step with this number in the gradient changes anything."""
@@ -92,7 +92,7 @@ def test_adadelta_is_the_original_codes() -> None:
     """First E[g2], then the step from the new E[g2] and the old E[dx2], then E[dx2]."""
     random = np.random.default_rng(0)
     layer = torch.nn.Linear(3, 4, bias=False, dtype=torch.float64)
-    optimizer = make_optimizer(layer, tiny_variant(clip_norm=1e9).optimization)
+    optimizer = make_optimizer(layer.parameters(), tiny_variant(clip_norm=1e9).optimization)
     weight, squares, steps = layer.weight.detach().numpy().copy(), np.zeros((4, 3)), np.zeros((4, 3))
     for _ in range(50):
         gradient = random.standard_normal((4, 3))

@@ -1,9 +1,9 @@
 """One loop for every recurrence: any unit, over a sentence in one or both directions, with any attention or none.
 
-It computes what the readable steps of `nmt.model.units` and `nmt.model.attention` compute. Only what depends on the
-previous state stays in the loop. A step begins with one product, of the state with the matrices of the unit and of the
-attention joined. The backward pass carries the gradient of the state alone from step to step; after it, one product
-over all steps gives the gradient of each matrix.
+It computes what the readable steps of `nmt.model.units` and `nmt.model.attention` compute; docs/model.md draws a step.
+Only what depends on the previous state stays in the loop. A step begins with one product, of the state with the joined
+matrices of unit and attention. The backward pass carries only the gradient of the state from step to step; after it,
+one product over all steps gives the gradient of each matrix.
 
 T is the number of steps, B that of sentences. Time is the third-last dimension of a tensor, so that D directions can
 run side by side: (T, B, columns) or (D, T, B, columns).
@@ -28,8 +28,8 @@ TIME = -3
 class FastUnit(Protocol):
     """A recurrent unit as the loop sees it: all of a step but the joined product. It holds no tensors.
 
-    Its first weight, (inputs - unjoined, hidden), is joined with the attention's; `weights` are its other ones. `saved`
-    are the rows of this step in the tensors of `allocate`.
+    Its first weight, (inputs - unjoined, hidden), is joined with the attention's; `weights` are the others. `saved` are
+    the rows of this step in the tensors of `allocate`.
     """
 
     hidden: int  # n, the leading columns of the state, which matrices are applied to and others can see
@@ -81,8 +81,8 @@ class FastUnit(Protocol):
 class FastAttention(Protocol):
     """An attention as the loop sees it: all of a step but the product of its query. It holds no tensors.
 
-    Its first tensor, (queries, n), is joined with the unit's and makes the query of a state; `tensors` are its other
-    ones, as `prepare` returns them. `saved` are the rows of this step in the tensors of `allocate`.
+    Its first tensor, (queries, n), is joined with the unit's and makes the query of a state; `tensors` are the others,
+    as `prepare` returns them. `saved` are the rows of this step in the tensors of `allocate`.
     """
 
     queries: int  # columns of the query
