@@ -293,12 +293,6 @@ def test_the_papers_registry() -> None:
 
 
 def test_the_other_registries() -> None:
-    paper, demonstration = read_registry(DATA / "corpora.tsv"), read_registry(DATA / "demo.tsv")
-    places = [
-        [(c.archives[0].address, c.members) for c in corpora.values() if c.role != "monolingual"]
-        for corpora in (paper, demonstration)
-    ]
-    assert places[0] == places[1]
     for name in ("open.tsv", "open-en-de.tsv", "open-en-fi.tsv"):
         open_corpora = read_registry(DATA / name)
         assert {"train", "development", "test"} <= {corpus.role for corpus in open_corpora.values()}

@@ -102,7 +102,7 @@ def said_of(text: str, experiment: Experiment, capsys: pytest.CaptureFixture[str
 
 def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     for system, bleu in (("RNNsearch-50star", 91.14), ("phrase-based", 81.26)):
-        file = Path(f"data/demo/evaluation/{system}/newstest2014.json")
+        file = Path(f"data/demo/evaluation/{system}/toy-test.json")
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({"all": {"bleu": bleu}}))
     first, *lines, last = said_of(BEGIN + TRAINED + REST, experiment, capsys)
@@ -115,7 +115,7 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
         ["translation", "1 jobs"],
         ["tables and figures", "1 jobs"],
     ]
-    assert last == "BLEU on newstest2014: RNNsearch-50* 91.1, Phrase-based (Thot) 81.3."
+    assert last == "BLEU on toy-test: RNNsearch-50* 91.1, Phrase-based (Thot) 81.3."
 
 
 def test_the_time_of_a_stage_is_that_in_which_it_had_jobs(

@@ -1,4 +1,4 @@
-"""The mirror: its archives are like those of the site, reproducible, and its sets are as documented."""
+"""The mirror: its archives have the formats of the WMT site and are reproducible, and its sets are as documented."""
 
 from __future__ import annotations
 
@@ -48,11 +48,21 @@ def sides(folder: Path, name: str) -> tuple[list[str], list[str]]:
     return english, french
 
 
+def test_no_made_up_set_has_the_name_or_the_address_of_a_real_one() -> None:
+    made_up = read_registry(REGISTRY)
+    for registry in REGISTRY.parent.glob("*.tsv"):
+        if registry != REGISTRY:
+            assert not made_up.keys() & read_registry(registry).keys()
+    assert all(
+        archive.address.startswith("https://toy.invalid/") for one in made_up.values() for archive in one.archives
+    )
+
+
 def test_registry_and_archives_agree(folder: Path) -> None:
     counts = {name: [len(side) for side in sides(folder, name)] for name in read_registry(REGISTRY)}
     assert all(english == french for english, french in counts.values())
     assert sum(counts[corpus.name][0] for corpus in mirror.TRAINING) == SIZES.pairs
-    assert [counts[name][0] for name in ("newstest2012", "newstest2013", "newstest2014")] == [300, 300, 600]
+    assert [counts[name][0] for name in ("toy-dev-1", "toy-dev-2", "toy-test")] == [300, 300, 600]
 
 
 def test_the_sizes_are_those_asked_for(tmp_path: Path) -> None:
@@ -60,11 +70,11 @@ def test_the_sizes_are_those_asked_for(tmp_path: Path) -> None:
     corpora = read_registry(REGISTRY)
     counts = {name: len(sides(tmp_path, name)[0]) for name in corpora}
     assert sum(counts[corpus.name] for corpus in mirror.TRAINING) == 100
-    assert [counts[name] for name in ("newstest2012", "newstest2013", "newstest2014")] == [5, 5, 12]
+    assert [counts[name] for name in ("toy-dev-1", "toy-dev-2", "toy-test")] == [5, 5, 12]
 
 
 def test_the_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
-    english, _ = sides(folder, "newstest2014")
+    english, _ = sides(folder, "toy-test")
     lengths = [count_words(sentence) for sentence in english]
     for start in range(0, 60, 10):
         assert sum(start < length <= start + 10 for length in lengths) >= 60
@@ -86,7 +96,7 @@ def test_no_held_out_sentence_is_trained_on(folder: Path) -> None:
 
 
 def test_training_draws_a_held_out_sentence_again() -> None:
-    corpus = next(corpus for corpus in mirror.TRAINING if corpus.name == "news-commentary-v9")
+    corpus = next(corpus for corpus in mirror.TRAINING if corpus.name == "toy-news")
     first = mirror.Corpora(3).training(corpus, 50)
     corpora = mirror.Corpora(3)
     corpora._held_out.add(first[0][0])
@@ -130,9 +140,9 @@ def test_sgml_escapes_and_restores() -> None:
     assert mirror._sgml("set", "fr", True, ["x"]).decode().startswith("<refset")
 
 
-def test_giga_is_a_tar_of_gzip_members(folder: Path) -> None:
-    with tarfile.open(folder / "wmt10/training-giga-fren.tar", "r:") as archive:
-        assert archive.getnames() == ["giga-fren.release2.fixed.en.gz", "giga-fren.release2.fixed.fr.gz"]
+def test_manuals_are_a_tar_of_gzip_members(folder: Path) -> None:
+    with tarfile.open(folder / "manuals.tar", "r:") as archive:
+        assert archive.getnames() == ["manuals.en.gz", "manuals.fr.gz"]
         file = archive.extractfile(archive.getnames()[0])
         assert file is not None
         assert gzip.GzipFile(fileobj=io.BytesIO(file.read())).readline().endswith(b"\n")

@@ -14,7 +14,7 @@ from tests.workflow.tree import SMOKE, Tree, wait_until
 
 VARIANT, UPDATES = "RNNsearch-50", 1500
 OVERLAY = f"""\
-corpora: {{train: [europarl-v7, giga-fren], in_domain: [newstest2012], development: [newstest2012]}}
+corpora: {{train: [toy-parliament, toy-manuals], in_domain: [toy-dev-1], development: [toy-dev-1]}}
 variants: {{{VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}}}
 """
 MODEL = f"data/smoke/models/{VARIANT}/model.safetensors"

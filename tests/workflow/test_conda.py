@@ -107,7 +107,7 @@ def test_every_rule_names_the_environment_and_what_it_takes(rule: str) -> None:
 def test_with_conda_and_without_it_the_same_is_up_to_date(tmp_path: Path, conda: Path) -> None:
     (tmp_path / "tree").mkdir()
     tree = Tree(tmp_path / "tree")
-    with_it, without = "results/smoke/figure1.png", "data/smoke/extracted/newstest2012.en"
+    with_it, without = "results/smoke/figure1.png", "data/smoke/extracted/toy-dev-1.en"
 
     def snakemake(*words: str) -> CompletedProcess[str]:
         return tree.snakemake("--configfile", *SMOKE, *words, configs=[], path=str(conda / "bin"))

@@ -17,7 +17,7 @@ languages: {source: en, target: fr}
 registry: data/demo.tsv
 mirror: generated
 generated: {pairs: 300, development: 20, test_bin: 5}
-corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
+corpora: {train: [toy-news], development: [toy-dev-1], test: [toy-test]}
 select: {rule: all}
 shortlist: {size: 100}
 translate: {beam: 2, batch: 300, fallback: false}
@@ -180,7 +180,7 @@ def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
     results = tree.folder / RESULTS
     rows = (results / "longest.csv").read_text().split("\n")
     assert rows[0] == "translation,words"
-    assert rows[1].startswith("data/second/translations/small/newstest2014.txt,")
+    assert rows[1].startswith("data/second/translations/small/toy-test.txt,")
     page = (results / "index.html").read_text()
     assert "Somebody (2020)" in page
     assert "Bahdanau" not in page
@@ -191,9 +191,9 @@ def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
 def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None:
     """The source is the user's own file, the target a published archive that the mirror has."""
     source, target = (f"{ODD}/{side} {ODD}.txt" for side in ("source", "target"))
-    row = {"name": "news-commentary-v9", "role": "train", "pairs": "2"}
+    row = {"name": "toy-news", "role": "train", "pairs": "2"}
     row |= {"source_address": source, "target_address": f"https://host/{quote(target)}"}
-    rows = [row, row | {"name": "newstest2012"}, row | {"name": "newstest2014"}]
+    rows = [row, row | {"name": "toy-dev-1"}, row | {"name": "toy-test"}]
     lines = [COLUMNS, *([one.get(column, "") for column in COLUMNS] for one in rows)]
     (tree.folder / f"{ODD}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
     (tree.folder / ODD / ODD).mkdir(parents=True)
@@ -201,7 +201,7 @@ def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None
         (tree.folder / ODD / ODD / f"{side} {ODD}.txt").write_text(f"{side}\nb\n")
     odd = {"experiment": "odd", "extends": "mine.yaml", "registry": f"{ODD}.tsv", "mirror": ODD}
     (tree.folder / "odd.yaml").write_text(json.dumps(odd))
-    extracted = "data/odd/extracted/news-commentary-v9.fr"
+    extracted = "data/odd/extracted/toy-news.fr"
     run = tree.snakemake(extracted, "verify", "--cores", "2", "--configfile", "odd.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
     assert (tree.folder / extracted).read_text() == "target\nb\n"

@@ -62,7 +62,7 @@ def test_every_table_and_figure_has_caption_and_labels(report: Path) -> None:
         assert len(result["caption"]) > 40, name
         assert result["labels"], name
         assert result["mime_type"] == ("text/html" if name in TABLES else "image/svg+xml")
-    assert results["table1"]["labels"] == {"table": "Table 1", "set": "newstest2014"}
+    assert results["table1"]["labels"] == {"table": "Table 1", "set": "toy-test"}
 
 
 def test_every_table_and_figure_is_in_its_category(report: Path) -> None:
@@ -139,10 +139,10 @@ def test_the_page_of_all_shows_the_experiment(done: Tree) -> None:
     for (const button of document.querySelectorAll('.cards button')) button.click();
     document.title = [...document.images].every((one) => one.naturalWidth > 0);
     """
-    shown = document(page, "newstest2014/2", script)
+    shown = document(page, "toy-test/2", script)
     assert "<title>true</title>" in shown
-    assert "Sentence 2 of newstest2014" in shown
+    assert "Sentence 2 of toy-test" in shown
     assert shown.count('class="scroll grid"') == 2
     assert shown.count("From a fixed vector") == 1 + 1  # of the model, and in the script
-    narrow = document(page, "newstest2014/2", "document.title = document.documentElement.scrollWidth;", width=500)
+    narrow = document(page, "toy-test/2", "document.title = document.documentElement.scrollWidth;", width=500)
     assert int(re.search(r"<title>(.*)</title>", narrow)[1]) <= 500  # type: ignore[index]

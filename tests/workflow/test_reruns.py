@@ -202,7 +202,11 @@ def test_a_setting_of_one_variant_trains_it_again_and_what_continues_it(done: Tr
 
 
 def test_another_selection_scores_nothing_again(done: Tree) -> None:
-    for overlay in ("select: {words: 1000}", "select: {rule: random}", "select: {rule: shares, shares: {un: 0.5}}"):
+    for overlay in (
+        "select: {words: 1000}",
+        "select: {rule: random}",
+        "select: {rule: shares, shares: {toy-web: 0.5}}",
+    ):
         rules = {rule for rule, _ in done.plan(overlay)}
         assert {"select", "selection_table", "ratings", "shortlist", "coverage", "binarize", "train"} <= rules
         assert not {"fetch", "extract", "tokenize", "clean", "train_lm", "score_pairs"} & rules

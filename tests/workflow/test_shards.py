@@ -14,12 +14,12 @@ experiment: {name}
 registry: data/shards.tsv
 shard: {{pairs: {pairs}}}
 corpora:
-  train: [europarl-v7, giga-fren]
-  in_domain: [newstest2012]
-  development: [newstest2012]
+  train: [toy-parliament, toy-manuals]
+  in_domain: [toy-dev-1]
+  development: [toy-dev-1]
 """
-SHARDS = 4  # of europarl-v7, which has 75 of the 300 pairs
-LINE = 30  # of europarl-v7, in its second shard
+SHARDS = 4  # of toy-parliament, which has 75 of the 300 pairs
+LINE = 30  # of toy-parliament, in its second shard
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     lines = [line.split("\t") for line in (tree.folder / "data/demo.tsv").read_text().split("\n")[:-1]]
     place = lines[0].index("pairs")
     for line in lines:
-        if line[0] in ("europarl-v7", "giga-fren"):
-            line[place] = {"europarl-v7": "75", "giga-fren": "60"}[line[0]]
+        if line[0] in ("toy-parliament", "toy-manuals"):
+            line[place] = {"toy-parliament": "75", "toy-manuals": "60"}[line[0]]
     (tree.folder / "data/shards.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
     for name, pairs in (("whole", 1000), ("sharded", 20)):
         (tree.folder / f"{name}.yaml").write_text(CONFIG.format(name=name, pairs=pairs))
@@ -52,7 +52,7 @@ def test_a_fault_fails_its_shard_alone_which_is_then_done_alone(tree: Tree) -> N
     run = tree.snakemake(*words, "--until", "extract", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
 
-    extracted = data / "extracted/europarl-v7.fr"
+    extracted = data / "extracted/toy-parliament.fr"
     whole, written = extracted.read_bytes(), extracted.stat()
     lines = whole.split(b"\n")
     lines[LINE - 1] += b"\xe9"
@@ -61,11 +61,11 @@ def test_a_fault_fails_its_shard_alone_which_is_then_done_alone(tree: Tree) -> N
     run = tree.snakemake(*words, configs=[])
     assert run.returncode == 1
     said = [line for line in run.stdout.split("\n") if "nmt tokenize:" in line]
-    fault = f"europarl-v7.fr (shard 2 of {SHARDS}): line {LINE} is not UTF-8"
+    fault = f"toy-parliament.fr (shard 2 of {SHARDS}): line {LINE} is not UTF-8"
     assert len(said) == 1, run.stdout[-4000:]
     assert fault in said[0]
-    parts = {path.name for path in (data / "tokenized").glob("europarl-v7.*.fr")}
-    assert parts == {f"europarl-v7.{number}-of-{SHARDS}.fr" for number in (1, 3, 4)}
+    parts = {path.name for path in (data / "tokenized").glob("toy-parliament.*.fr")}
+    assert parts == {f"toy-parliament.{number}-of-{SHARDS}.fr" for number in (1, 3, 4)}
 
     extracted.write_bytes(whole)
     os.utime(extracted, ns=(written.st_atime_ns, written.st_mtime_ns))
@@ -76,5 +76,5 @@ def test_a_fault_fails_its_shard_alone_which_is_then_done_alone(tree: Tree) -> N
 
     run = tree.snakemake(*command("whole"), configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert len(list((tree.folder / "data/whole/tokenized").glob("europarl-v7.*"))) == 2
+    assert len(list((tree.folder / "data/whole/tokenized").glob("toy-parliament.*"))) == 2
     assert made(data) == made(tree.folder / "data/whole")

@@ -50,7 +50,7 @@ def test_the_training_likelihood_is_of_pairs_that_the_model_trains_on(done: Tree
 
 def test_without_the_fallback_translations_may_be_unfinished(done: Tree) -> None:
     """The smoke experiment switches it off, and its models end hardly any translation."""
-    scores = done.folder / "data/smoke/translations/RNNencdec-30/newstest2014.scores.tsv"
+    scores = done.folder / "data/smoke/translations/RNNencdec-30/toy-test.scores.tsv"
     assert scores.read_text().count("\t0\n") > 60
 
 
