@@ -7,7 +7,7 @@ this module at every start.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nmt.settings.experiment import PHRASE_BASED, Experiment
@@ -101,8 +101,6 @@ def compared(experiment: Experiment) -> tuple[Pairs, Pairs]:
 def significance(experiment: Experiment) -> list[Artefact]:
     """Which differences in BLEU are more than chance; none where nothing is compared."""
     found = _general("significance", "Significance", "Tables", "csv", "md", each_set=True)
-    if experiment.evaluate.compare:
-        found = replace(found, caption=f"{CAPTIONS}/significance_of_pairs.rst")
     return [found] if any(compared(experiment)) else []
 
 

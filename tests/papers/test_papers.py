@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,10 +13,14 @@ from typing import Any
 import pytest
 
 from nmt import papers
+from nmt.papers.bahdanau2015.printed_sentences import PRINTED
+from nmt.report.artefacts import collect
+from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
 from tests.papers.experiment import experiment
 
 ROOT = Path(__file__).parents[2]
+EXPERIMENTS = [path for path in sorted((ROOT / "config").rglob("*.yaml")) if path.name != "manual.yaml"]
 ROOM = '''\
 """A paper of one table."""
 
@@ -69,6 +74,30 @@ def test_the_papers() -> None:
 @pytest.mark.parametrize("chosen", [{}, {"paper": {"name": "bahdanau2015"}}])
 def test_scores_are_at_the_beam_of_the_experiment_unless_the_paper_has_others(chosen: dict[str, Any]) -> None:
     assert papers.beams(experiment(translate={"beam": 7}, **chosen)) == {7: ""}
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_captions_speak_of_what_the_experiment_has(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other set, no table or figure that is left out, and the paper's sentences only where they are shown."""
+    monkeypatch.chdir(ROOT)
+    one = read_experiment([str(path)])
+    whole = collect(one, papers.artefacts(one))
+    titles = {artefact.title for artefact in whole.values()}
+    sets = {*one.corpora.train, *one.corpora.development, *one.corpora.test}
+    for artefact in whole.values():
+        text = (ROOT / artefact.caption).read_text()
+        assert set(re.findall(r"(?:Table|Figure) \d", text)) <= titles
+        assert set(re.findall(r"\w+test\d+|toy-[a-z]+|heldout-\S+", text)) <= sets
+        assert "open corpora" not in text
+        assert ("the paper prints" in text) <= (not PRINTED.keys().isdisjoint(one.corpora.test))
+
+
+@pytest.mark.parametrize("name", ["config/demo.yaml", "config/open.yaml"])
+def test_figure_3_names_the_papers_sentences_where_it_shows_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    one = read_experiment([name])
+    [figure3] = [artefact for artefact in papers.artefacts(one) if artefact.name == "figure3"]
+    assert ("the paper prints" in (ROOT / figure3.caption).read_text()) == ("newstest2014" in one.corpora.test)
 
 
 def test_a_paper_that_is_not_there_is_one_line() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nmt.papers.bahdanau2015.printed_sentences import PRINTED
 from nmt.papers.bahdanau2015.settings import Settings
 from nmt.report.artefacts import FIGURE, Artefact, selection, significance
 from nmt.settings.checks import unknown
@@ -76,12 +77,15 @@ def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
         title, caption = name.replace("figure", "Figure "), f"{FOLDER}/captions/{name}.rst"
         return Artefact(name, title, "Figures", caption, (*endings, *FIGURE), "svg", each_set)
 
+    figure3 = figure("figure3", "csv", each_set=True)
+    if not PRINTED.keys().isdisjoint(experiment.corpora.test):
+        figure3 = replace(figure3, caption=f"{FOLDER}/captions/figure3_printed.rst")
     whole = [
         replace(table("table1", "tex", each_set=True), printed=printed),
         *significance(experiment),
         figure("figure2", "csv", each_set=True),
         table("table3", each_set=True),
-        figure("figure3", "csv", each_set=True),
+        figure3,
         replace(table("table2"), printed=printed),
         figure("figure1"),
     ]

@@ -144,15 +144,14 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
         ),
         "",
         f"{tokenized} corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
-        f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`. {ceiling(scores)}"
-        "Table 2 says how each model was trained.",
+        f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`.{ceiling(scores)}",
     ]
 
 
 def ceiling(scores: Scores) -> str:
     """What the detokenized score of a perfect translation is, where text is detokenized."""
     score = number(scores[0][1]["all"]["detokenized_ceiling"], 2)
-    return f"There, a perfect translation would score {score}. " if score else ""
+    return f" There, a perfect translation would score {score}." if score else ""
 
 
 def brackets(scores: Scores) -> str:

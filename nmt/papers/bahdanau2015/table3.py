@@ -86,8 +86,7 @@ def markdown(rows: list[list[str]], arguments: argparse.Namespace) -> list[str]:
             *(f"| **{name}** | {escape_markdown(text)} |" for name, text in zip(names, texts, strict=True)),
             "",
         ]
-    return [
-        *lines,
-        f"Source sentences of {arguments.settings.minimum_words} words or more; those not printed in the paper are "
-        f"drawn with the seed {arguments.seed}. References and translations are detokenized.",
-    ]
+    drawn = f"Sentences of {arguments.settings.minimum_words} words or more, drawn with the seed {arguments.seed}"
+    if any(kind == "paper" for _, kind, *_ in rows):
+        drawn += ", where they are not printed in the paper"
+    return [*lines, f"{drawn}. References and translations are detokenized."]

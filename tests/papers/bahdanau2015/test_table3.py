@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.papers.bahdanau2015 import printed_sentences
+from nmt.papers.bahdanau2015.printed_sentences import fingerprint
 from nmt.papers.bahdanau2015.table3 import choose
 from nmt.report.markup import MADE_UP
 
@@ -63,6 +65,17 @@ def test_table3_files(arguments: list[str], tmp_path: Path) -> None:
     page = (tmp_path / "table3.md").read_text(encoding="utf-8")
     assert r"| **one** | l'homme \| a \* |" in page
     assert r"of my\_set (drawn)" in page
+    assert "the paper" not in page
+
+
+def test_a_printed_sentence_is_named_as_such(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(printed_sentences, "PRINTED", {"my_set": {"Table 3": ((2, fingerprint("short")),)}})
+    assert main(arguments) == 0
+    page = (tmp_path / "table3.md").read_text(encoding="utf-8")
+    assert r"Line 2 of my\_set (printed in the paper)" in page
+    assert "drawn with the seed 1, where they are not printed in the paper." in page
 
 
 def test_text_that_comes_tokenized_stays_so(arguments: list[str], tmp_path: Path) -> None:
