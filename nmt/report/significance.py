@@ -1,25 +1,28 @@
 """Test which differences in BLEU are more than chance, by paired bootstrap (`nmt.evaluation.bootstrap`).
 
 Each row compares a system with a baseline on the same sentences: on all; where they were translated with the unknown
-word forbidden, on those without unknown words; and where there are greedy translations, on these of all sentences.
+word forbidden, on those without unknown words; and where there are greedy translations, on these of all sentences. The
+p-values stand also as Holm's correction for all rows has them.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import chain
 
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.evaluate import known_lines
+from nmt.evaluation.holm import holm
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.report.markup import add_table_arguments, escape_markdown, folded, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
-from nmt.system.tables import Cell, number, write_csv
+from nmt.system.tables import number, write_csv
 
 COLUMNS = (
     *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "lower", "upper", "p_value"),
-    *("sentences", "resamples", "signature"),
+    *("p_holm", "sentences", "resamples", "signature"),
 )
 PARTS = {"all": "All", "no_unk": "No UNK", "greedy": "All (beam 1)"}
 LEVEL = 0.05
@@ -59,45 +62,60 @@ def rows(
     pairs: list[tuple[str, str]],
     resamples: int,
     seed: int,
-) -> list[list[Cell]]:
-    """The rows of COLUMNS of one part, in the order of `pairs`; without numbers where it has no sentences."""
+) -> list[list[str]]:
+    """The rows of one part, in the order of `pairs`: COLUMNS but p_holm. They are empty where it has no sentences."""
     if not references:
-        return [[part, *pair, *[None] * 6, 0, resamples, None] for pair in pairs]
-    found: dict[tuple[str, str], list[Cell]] = {}
+        return [[part, *pair, *[""] * 6, "0", str(resamples), ""] for pair in pairs]
+    found: dict[tuple[str, str], list[str]] = {}
     for baseline in dict.fromkeys(baseline for _, baseline in pairs):
         systems = [system for system, other in pairs if other == baseline]
         chosen = [lines[system] for system in systems]
         signature, results = compare(lines[baseline], chosen, references, resamples, seed)
         for system, (*percent, p_value) in zip(systems, results, strict=True):
             numbers = [*(number(value, 2) for value in percent), number(p_value, 4)]
-            found[system, baseline] = [part, system, baseline, *numbers, len(references), resamples, signature]
+            found[system, baseline] = [
+                part,
+                system,
+                baseline,
+                *numbers,
+                str(len(references)),
+                str(resamples),
+                signature,
+            ]
     return [found[pair] for pair in pairs]
 
 
-def markdown(table: list[list[Cell]], fold: list[tuple[str, str]], generated: bool = False) -> list[str]:
+def with_holm(table: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The rows with p_holm: their p-values, as they are written, corrected for all comparisons of the table."""
+    corrected = iter(holm([float(row["p_value"]) for row in table if row["p_value"]]))
+    return [row | {"p_holm": number(next(corrected), 4) if row["p_value"] else ""} for row in table]
+
+
+def markdown(table: Sequence[dict[str, str]], fold: Sequence[tuple[str, str]], generated: bool = False) -> list[str]:
     """The table, with significant differences in bold and the pairs of `fold` folded, and how it was made."""
     first: list[list[str]] = []
     rest: list[list[str]] = []
     for row in table:
-        part, system, baseline, bleu, other, difference, lower, upper, p_value, *_ = (
-            "" if cell is None else str(cell) for cell in row
+        part, system, baseline, bleu, other, difference, lower, upper, p_value, p_holm = (
+            row[column] for column in COLUMNS[:10]
         )
         names = (escape_markdown(system), escape_markdown(baseline), PARTS[part])
         interval = ""
         if p_value:
-            mark = "**" if float(p_value) < LEVEL else ""
+            mark = "**" if float(p_holm) < LEVEL else ""
             difference = f"{mark}{float(difference):+.2f}{mark}"
             interval = f"{float(lower):+.2f} to {float(upper):+.2f}"
         lines = rest if (system, baseline) in fold else first
-        lines.append([*names, *(cell or "–" for cell in (bleu, other, difference, interval, p_value))])
-    resamples = int(str(table[0][10]))
+        lines.append([*names, *(cell or "–" for cell in (bleu, other, difference, interval, p_value, p_holm))])
+    resamples = int(table[0]["resamples"])
+    comparisons = sum(bool(row["p_value"]) for row in table)
     counts = [
-        f"{title}: {span(int(str(row[9])) for row in table if row[0] == part)}"
+        f"{title}: {span(int(row['sentences']) for row in table if row['part'] == part)}"
         for part, title in PARTS.items()
-        if any(row[0] == part for row in table)
+        if any(row["part"] == part for row in table)
     ]
-    signatures = [str(row[11]) for row in table if row[11] is not None]
-    titles = ["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "95 % interval", "p"]
+    signatures = [row["signature"] for row in table if row["signature"]]
+    titles = ["System", "Baseline", "Sentences", "BLEU", "Baseline's", "Difference", "95 % interval", "p", "p (Holm)"]
     return [
         *heading("Significance of the differences in BLEU", generated),
         *markdown_table(titles, first),
@@ -105,8 +123,9 @@ def markdown(table: list[list[Cell]], fold: list[tuple[str, str]], generated: bo
         *([*folded("Further comparisons", markdown_table(titles, rest)), ""] if rest else []),
         f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). The interval holds the "
         "differences of 95 % of them. p is two-sided: how often a resample's difference is at least as far from the "
-        f"mean of all resamples as the measured one is from zero. Bold: p < {LEVEL}. {resamples} resamples can show no "
-        f"p below {1 / (resamples + 1):.4f}: where it stands, p may be smaller. "
+        f"mean of all resamples as the measured one is from zero. {resamples} resamples can show no p below "
+        f"{1 / (resamples + 1):.4f}: where it stands, p may be smaller. p (Holm) is corrected by Holm's method for all "
+        f"{comparisons} comparisons of the table. Bold: p (Holm) < {LEVEL}. "
         + (f"`{signatures[0]}`" if signatures else ""),
     ]
 
@@ -131,7 +150,7 @@ def run(arguments: argparse.Namespace) -> None:
     files = [path for part in parts for _, path in paired(arguments.labels, *given[part])]
     source, reference, *translations = read_parallel(arguments.source, arguments.reference, *files)
     known = known_lines(source, reference, *read_shortlists(arguments))
-    table: list[list[Cell]] = []
+    found: list[list[str]] = []
     for part in parts:
         indices = known if part == "no_unk" else list(range(len(source)))
         texts, translations = translations[: len(arguments.labels)], translations[len(arguments.labels) :]
@@ -139,6 +158,8 @@ def run(arguments: argparse.Namespace) -> None:
             label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
         }
         wanted = [reference[index] for index in indices]
-        table += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
-    write_csv(arguments.output_csv, COLUMNS, table)
+        found += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
+    columns = [column for column in COLUMNS if column != "p_holm"]
+    table = with_holm([dict(zip(columns, row, strict=True)) for row in found])
+    write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in table])
     write_lines(arguments.output_md, markdown(table, fold, arguments.generated))

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.evaluation.holm import holm
 from nmt.report.markup import MADE_UP
 from nmt.report.page import show_table
+from nmt.report.significance import COLUMNS, markdown, with_holm
 
+RESULTS = Path(__file__).parents[2] / "results"
 SENTENCES = [f"the {name} sees a house number {name} ." for name in "abcdefghijklmnopqrstuvwxyz"]
 FILES = {
     "source": SENTENCES,
@@ -59,14 +62,17 @@ def test_differences(words: list[str], tmp_path: Path) -> None:
     assert float(found[0]["difference"]) < -10
     assert float(found[0]["p_value"]) < 0.05
     assert float(found[0]["lower"]) <= float(found[0]["difference"]) <= float(found[0]["upper"]) < -10
-    alike = [found[1][name] for name in ("difference", "lower", "upper", "p_value")]
-    assert alike == ["0.00", "0.00", "0.00", "1.0000"]
+    alike = [found[1][name] for name in ("difference", "lower", "upper", "p_value", "p_holm")]
+    assert alike == ["0.00", "0.00", "0.00", "1.0000", "1.0000"]
+    assert [float(row["p_holm"]) for row in found] == holm([float(row["p_value"]) for row in found])
+    assert found[0]["p_holm"] == "0.0040"
     assert "seed:7" in found[0]["signature"]
     page = (tmp_path / "out.md").read_text()
     assert f"1000 resamples can show no p below {found[0]['p_value']}:" in page
+    assert "for all 4 comparisons of the table" in page
     assert "**-" in page
     assert f"| {found[0]['lower']} to {found[0]['upper']} |" in " ".join(page.split())
-    assert "| +0.00 to +0.00 | 1.0000 |" in " ".join(page.split())
+    assert "| +0.00 to +0.00 | 1.0000 | 1.0000 |" in " ".join(page.split())
     assert "**+0.00" not in page
     before = (tmp_path / "out.csv").read_bytes()
     assert main([*words, "7"]) == 0
@@ -88,7 +94,7 @@ def test_further_pairs_are_folded(words: list[str], tmp_path: Path) -> None:
     shown = show_table(str(tmp_path / "out.md"))
     assert "<details><summary>Further comparisons</summary>" in shown
     assert shown.count("<table>") == 2
-    assert "&lt;" not in shown.replace("p &lt; 0.05", "")
+    assert "&lt;" not in shown.replace("p (Holm) &lt; 0.05", "")
 
 
 def test_a_part_without_sentences(words: list[str], tmp_path: Path) -> None:
@@ -106,7 +112,7 @@ def test_without_translations_that_avoid_unknown_words(words: list[str], tmp_pat
     whole = rows(tmp_path / "out.csv")
     place = words.index("--translations-no-unk") + 1
     assert main([*words[:place], *words[place + 3 :], "7"]) == 0
-    assert rows(tmp_path / "out.csv") == [row for row in whole if row["part"] == "all"]
+    assert rows(tmp_path / "out.csv") == with_holm([row for row in whole if row["part"] == "all"])
     page = (tmp_path / "out.md").read_text()
     assert "(All: 26)" in page
     assert "No UNK" not in page
@@ -129,6 +135,26 @@ def test_greedy_translations(words: list[str], tmp_path: Path) -> None:
     page = (tmp_path / "out.md").read_text()
     assert "All (beam 1)" in page
     assert "(All: 26, All (beam 1): 26)" in page
+
+
+@pytest.mark.parametrize(("p_values", "bold"), [(["0.0200"], True), (["0.0200", "0.0300", "0.0400"], False)])
+def test_a_difference_is_bold_where_it_holds_among_all_comparisons(p_values: list[str], bold: bool) -> None:
+    row = dict.fromkeys(COLUMNS, "1") | {"part": "all", "difference": "2.00"}
+    page = markdown(with_holm([row | {"p_value": p_value} for p_value in p_values]), [])
+    assert any("**+2.00**" in line for line in page) == bold
+
+
+COMMITTED = [*sorted(RESULTS.rglob("significance.csv")), *sorted(RESULTS.rglob("bpe-*.csv"))]
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(RESULTS)))
+def test_the_committed_tables_are_corrected(path: Path) -> None:
+    table = rows(path)
+    assert with_holm(table) == table
+    page = path.with_suffix(".md").read_text()
+    assert f"for all {len(table)} comparisons of the table" in page
+    for row in table:
+        assert f" {row['p_value']} | {row['p_holm'].rjust(8)} |" in page
 
 
 @pytest.mark.parametrize(

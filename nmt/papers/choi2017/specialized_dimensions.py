@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nmt.evaluation.holm import holm
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ALIGNMENT = "alignment"
-COLUMNS = ("class", "dimension", "statistic", "permuted", "p", "words")
+COLUMNS = ("class", "dimension", "statistic", "permuted", "p", "p_holm", "words")
 
 
 class WordClasses:
@@ -151,9 +152,9 @@ def run(arguments: argparse.Namespace) -> None:
 def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
     """A row of COLUMNS for each class that has words; statistics (P + 1, classes, D), dimensions counted from 1.
 
-    `permuted` is the mean of the best statistics of the permutations.
+    `permuted` is the mean of the best statistics of the permutations; `p_holm` corrects p for all classes.
     """
-    rows = []
+    rows: list[list[str]] = []
     for place, (name, count) in enumerate(zip(classes, counts, strict=True)):
         if count:
             own, *others = statistics[:, place].max(axis=1)
@@ -161,13 +162,14 @@ def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> l
             dimension = int(statistics[0, place].argmax()) + 1
             figures = (number(float(own), 3), number(float(np.mean(others)), 3), number(p, 4))
             rows.append([name, str(dimension), *figures, str(count)])
-    return rows
+    corrected = holm([float(row[4]) for row in rows])
+    return [[*row[:5], number(p, 4), row[5]] for row, p in zip(rows, corrected, strict=True)]
 
 
 def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated: bool) -> list[str]:
     """The table, and how it is to be read."""
     lines = [[escape_markdown(name), *others] for name, *others in rows]
-    titles = ["Class", "Dimension", "Statistic", "By chance", "p", "Count"]
+    titles = ["Class", "Dimension", "Statistic", "By chance", "p", "p (Holm)", "Count"]
     return [
         *heading("Specialized dimensions", generated),
         *markdown_table(titles, lines),
@@ -178,6 +180,7 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
         f"{escape_markdown(settings.aligner)} attends most. By chance: the statistic of the best dimension, averaged "
         f"over {settings.permutations:,} permutations of the words within their sentences, for the alignment of "
         f"{escape_markdown(settings.aligner)}'s source symbols within their translation. p: the share of these "
-        "orders, the text's own included, in which the best dimension is as good. Count: the words of the class; for "
-        "the alignment, the symbols of the translations.",
+        "orders, the text's own included, in which the best dimension is as good. p (Holm): the same, "
+        f"corrected by Holm's method for all {len(rows)} comparisons. Count: the words of the class; for the "
+        "alignment, the symbols of the translations.",
     ]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
+from nmt.evaluation.holm import holm
 from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
@@ -29,6 +30,7 @@ def test_a_dimension_for_a_class_of_words(planted: bool) -> None:
             weights[labels[1], PLANTED] *= 1.5
         sums.add(weights, labels)
     [noise, found] = best(["noise", "class"], sums.statistics(), sums.counts)
+    assert [float(row[5]) for row in (noise, found)] == pytest.approx(holm([float(row[4]) for row in (noise, found)]))
     assert float(noise[4]) > 0.05
     assert (float(found[4]) == 1 / (1 + PERMUTATIONS)) == planted
     assert (int(found[1]) == PLANTED + 1) == planted
@@ -104,6 +106,7 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert page.split("\n")[2] == f"**{MADE_UP}**"
     assert "| odd " in page
     assert "over 2 sentences and their translations" in page
+    assert "for all 2 comparisons" in page
 
 
 @pytest.mark.parametrize(
