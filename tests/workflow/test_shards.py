@@ -26,13 +26,11 @@ LINE = 30  # of toy-parliament, in its second shard
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(tmp_path_factory.mktemp("tree"))
     lines = [line.split("\t") for line in (tree.folder / "data/demo.tsv").read_text().split("\n")[:-1]]
-    place = lines[0].index("pairs")
-    for line in lines:
-        if line[0] in ("toy-parliament", "toy-manuals"):
-            line[place] = {"toy-parliament": "75", "toy-manuals": "60"}[line[0]]
+    pairs = {"name": "pairs", "toy-parliament": "75", "toy-manuals": "60"}
+    lines = [[*line, pairs.get(line[0], "")] for line in lines]
     (tree.folder / "data/shards.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
-    for name, pairs in (("whole", 1000), ("sharded", 20)):
-        (tree.folder / f"{name}.yaml").write_text(CONFIG.format(name=name, pairs=pairs))
+    for name, size in (("whole", 1000), ("sharded", 20)):
+        (tree.folder / f"{name}.yaml").write_text(CONFIG.format(name=name, pairs=size))
     return tree
 
 
