@@ -7,6 +7,7 @@ the file.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from nmt.corpora.own import check_files
 from nmt.settings.elsewhere import CONFIGS, experiments
 from nmt.settings.experiment import load
 from nmt.settings.extends import PAPER, read_experiment
+from nmt.settings.project import PROJECT, find
 from nmt.settings.sections import Languages
 from nmt.settings.variant import Architecture, Optimization, RunTime, Variant
 from nmt.system.files import UserError, write_lines
@@ -29,8 +31,8 @@ TEXTS = {"train": "training text", "dev": "text on which a training is scored", 
 ASK = "name both languages, such as --languages en de"
 EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
-#   snakemake --cores all --configfile {file}
-# What is left out has the value given in config/manual.yaml, which explains every setting.
+#   {command}
+# What is left out has the value given in {manual}, which explains every setting.
 
 experiment: {name}
 languages: {languages}
@@ -89,6 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     files = {name: getattr(arguments, name) for name in TEXTS}
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
+    if not (PROJECT / "Snakefile").is_file():
+        raise UserError(
+            "the workflow is not part of the installed package; give `python -m nmt new` in a clone of the project, or "
+            "install the clone by pip install --editable"
+        )
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
         raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
@@ -97,7 +104,14 @@ def run(arguments: argparse.Namespace) -> None:
     text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
     load(yaml.safe_load(text))
     write_lines(path, text.split("\n")[:-1])
-    print(f"{path}: written; run it by\n  snakemake --cores all --configfile {path}")
+    print(f"{path}: written; run it by\n  {command(path)}")
+
+
+def command(path: Path) -> str:
+    """How the experiment at `path` is run here; outside the project, Snakemake must be told where the workflow is."""
+    snakefile = PROJECT / "Snakefile"
+    named = [] if Path("Snakefile").resolve() == snakefile else ["-s", str(snakefile)]
+    return shlex.join(["snakemake", "--cores", "all", *named, "--configfile", str(path)])
 
 
 def language_of(files: Sequence[str]) -> str:
@@ -120,7 +134,8 @@ def experiment_text(name: str, languages: Languages, files: dict[str, list[str]]
     return EXPERIMENT.format(
         name=flow(name),
         languages=flow(asdict(languages)),
-        file=CONFIGS / f"{name}.yaml",
+        command=command(CONFIGS / f"{name}.yaml"),
+        manual=find("config/manual.yaml"),
         like=SIZES[size],
         source=languages.source,
         target=languages.target,

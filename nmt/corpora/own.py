@@ -15,13 +15,14 @@ from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
+from nmt.settings.project import find
 from nmt.system.files import UserError
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
     """The corpora of an experiment's registry, or those of its own files, by name. Raises UserError."""
     if experiment.files is None:
-        return read_registry(experiment.registry)
+        return read_registry(find(experiment.registry))
     return {
         name: Corpus(name, tuple(Archive(file) for file in pair))
         for pairs in experiment.files.pairs().values()

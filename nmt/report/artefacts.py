@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.settings.experiment import PHRASE_BASED, Experiment
+from nmt.settings.project import find
 
 CAPTIONS = "nmt/report/captions"
 FIGURE = ("pdf", "svg", "png")
@@ -105,14 +106,18 @@ def significance(experiment: Experiment) -> list[Artefact]:
 
 
 def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:
-    """All artefacts by name: the paper's `own`, then the general ones that are not among them."""
+    """All artefacts by name: the paper's `own`, then the general ones that are not among them.
+
+    The paths of `printed` are those from the working directory.
+    """
     curves = _general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE)
     general = [*significance(experiment), curves, selection()]
     if experiment.select.scores_pairs:
         general.append(_general("ratings", "Ratings of data selection", "Corpora", "csv", *FIGURE))
     general.append(_general("coverage", "Shortlist coverage", "Corpora", "csv"))
     names = {one.name for one in own}
-    return {one.name: one for one in [*own, *(one for one in general if one.name not in names)]}
+    found = [*own, *(one for one in general if one.name not in names)]
+    return {one.name: replace(one, printed=tuple(map(find, one.printed))) for one in found}
 
 
 def on_page(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[tuple[Artefact, str]]:

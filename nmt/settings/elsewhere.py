@@ -1,4 +1,7 @@
-"""The other experiments of config/: no two share a folder of results, and each makes the targets in its own folders."""
+"""The other experiments of config/, in the working directory and in the project.
+
+No two share a folder of results, and each makes the targets in its own folders.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from nmt.settings.experiment import Experiment
+from nmt.settings.project import PROJECT
 from nmt.system.files import UserError
 
 CONFIGS = Path("config")
@@ -23,12 +27,13 @@ class Known(NamedTuple):
 def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS, by their own names and folders, which none inherits.
 
-    A file that is no experiment is passed over.
+    A file of the working directory hides the project's of the same path. One that is no experiment is passed over.
     """
     import yaml
 
+    files = {path.relative_to(root): path for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml")}
     found = []
-    for path in sorted(CONFIGS.rglob("*.yaml")):
+    for _, path in sorted(files.items()):
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         try:
             own = yaml.safe_load("\n".join(line for line in lines if line.startswith(("experiment:", "results:"))))

@@ -1,7 +1,8 @@
 """The files of an experiment: one that extends another holds only what differs from it.
 
 A mapping is merged key by key, everything else is replaced; null leaves out an inherited variant or section. The name
-of an experiment and its folder of results are never inherited, so that no two experiments write the same files.
+of an experiment and its folder of results are never inherited, so that no two experiments write the same files. The
+file that `extends` names is looked for in the working directory, then in the project's folder.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.settings.experiment import Experiment, load
+from nmt.settings.project import find
 from nmt.system.files import UserError, read_lines
 
 PAPER = "config/bahdanau2015/wmt14.yaml"  # the experiment where none is named
@@ -70,7 +72,7 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 def _read(file: str) -> Mapping[str, Any]:
     import yaml
 
-    text = "\n".join(read_lines(file))
+    text = "\n".join(read_lines(find(file)))
     try:
         value = yaml.safe_load(text)
         if isinstance(value, Mapping):

@@ -24,7 +24,7 @@ from typing import Any
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-MEMORY = Path(".snakemake/modules.json")  # under ROOT
+MEMORY = Path(".snakemake/modules.json")  # in the working directory
 _NAME = re.compile(r"nmt(\.\w+)+")
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -63,8 +63,8 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
     if _memory() != known:
         # Without a file, or with a damaged one, the modules are parsed again: a failure here costs time only.
         with suppress(OSError):
-            (ROOT / MEMORY).parent.mkdir(exist_ok=True)
-            (ROOT / MEMORY).write_text(json.dumps(_memory()))
+            MEMORY.parent.mkdir(exist_ok=True)
+            MEMORY.write_text(json.dumps(_memory()))
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
@@ -93,7 +93,7 @@ def _own(names: Iterable[str]) -> set[str]:
 def _memory() -> dict[str, Any]:
     """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports."""
     with suppress(OSError, ValueError):
-        kept = json.loads((ROOT / MEMORY).read_text())
+        kept = json.loads(MEMORY.read_text())
         if isinstance(kept, dict):
             return kept
     return {}

@@ -6,8 +6,9 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.basedir)))
-os.environ.pop("PYTHONSAFEPATH", None)  # with which no job would find the package nmt
+# The jobs import the package nmt, too, in any folder and in a conda environment, for which Snakemake unsets PYTHONPATH.
+sys.path.insert(0, str(ROOT))
+shell.prefix("set -euo pipefail; export PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}}; ")
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
@@ -18,6 +19,7 @@ from nmt.report.artefacts import collect, compared, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
 from nmt.settings.extends import resolve
+from nmt.settings.project import find
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks
@@ -102,7 +104,7 @@ def announce_work():
     jobs = list(workflow.dag.needrun_jobs())
     archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
-    if said := announcement(EXPERIMENT, archives, variants, Path(workflow.basedir)):
+    if said := announcement(EXPERIMENT, archives, variants, ROOT):
         print(said, file=sys.stderr, flush=True)
 
 

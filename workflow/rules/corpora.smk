@@ -10,7 +10,7 @@ BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
-LOCK = lock_path(EXPERIMENT.registry) if EXPERIMENT.registry and not GENERATED else ""
+LOCK = find(lock_path(EXPERIMENT.registry)) if EXPERIMENT.registry and not GENERATED else ""
 
 
 rule mirror:
@@ -57,7 +57,7 @@ rule fetch:
     params:
         address=lambda wildcards: ARCHIVES[wildcards.archive].address,
         hash=lambda wildcards: ARCHIVES[wildcards.archive].sha256,
-        registry=untracked(EXPERIMENT.registry),
+        registry=untracked(find(EXPERIMENT.registry)),
         lock=untracked(LOCK),
         mirror=untracked(MIRROR),
     shell:
@@ -77,7 +77,7 @@ if EXPERIMENT.registry:
         resources:
             **growing(mem_mb=500, runtime=60),
         params:
-            registry=EXPERIMENT.registry,
+            registry=find(EXPERIMENT.registry),
             lock=LOCK,
             archives=f"{DATA}/archives",
         shell:

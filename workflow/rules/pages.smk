@@ -12,7 +12,7 @@ for table, artefact in ARTEFACTS.items():
         input:
             table=f"<results>/{artefact.path()}",
             numbers=f"<results>/{artefact.path('csv')}",
-            style="nmt/report/page.css",
+            style=find("nmt/report/page.css"),
         output:
             report(f"<data>/sheets/{artefact.path('html')}", **artefact.in_report(PLACES)),
         log:
@@ -36,12 +36,12 @@ rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
         figures=ancient([f"<results>/{file}" for one, file in PAGE if one.is_figure]),
-        captions=[one.caption for one, _ in PAGE],
+        captions=[find(one.caption) for one, _ in PAGE],
         sources=expand(SOURCE, set=TEST),
         references=expand(REFERENCE, set=TEST),
         alignments=expand("<data>/translations/{variant}/{set}.alignments.jsonl", set=TEST, variant=EXPERIMENT.variants),
         baseline=expand(TRANSLATION, variant=PHRASE_BASED, set=TEST if PHRASE_BASED in SYSTEMS else []),
-        parts=expand("nmt/report/{part}", part=["page.css", "words.js", "index.js"]),
+        parts=[find(f"nmt/report/{part}") for part in ("page.css", "words.js", "index.js")],
     output:
         page="<results>/index.html",
         sentences=directory("<results>/index"),
