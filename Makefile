@@ -28,7 +28,8 @@ demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yam
 
 # Without a GPU, `gpu` is how many models are trained at once: as many as there are cores.
 demo demo-choi: .venv/made
-	@$(DEMO) --resources gpu=$(CORES) network=1 2>&1 | python -m nmt follow $(CONFIG) --log logs/$@.log
+	@mkdir -p logs
+	@$(DEMO) --resources gpu=$(CORES) network=1 --logger nmt 2> logs/$@.log
 	@$(MAKE) --no-print-directory results/$@/report.html
 	@cd results/$@ && echo "Tables: " *.md *.csv
 	@cd results/$@ && echo "Figures:" *.pdf "and as .svg and .png"
@@ -97,7 +98,7 @@ lint: .venv/made
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 
-.venv/made: requirements.txt
+.venv/made: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --requirement requirements.txt

@@ -26,7 +26,6 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
     "Follow the training of an experiment": {
         "nmt.monitor": {
             "status": "show how far each model is and when it will be finished",
-            "follow": "follow a run of the workflow: one line a stage, a bar for each training",
             "tensorboard": "export the training metrics for TensorBoard",
         },
         "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},

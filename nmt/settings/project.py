@@ -1,6 +1,7 @@
 """The project's folder, with the workflow and the files that come with it: experiments, registries, captions, styles.
 
-The workflow runs in any folder: what it makes belongs to the working directory, what it only reads may be the project's.
+The workflow runs in any folder: what it makes belongs to the working directory; what it only reads may be the
+project's.
 """
 
 from __future__ import annotations

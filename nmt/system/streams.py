@@ -1,13 +1,16 @@
-"""Standard streams that the caller has closed, as `>&-` does in a shell.
+"""Standard streams that the caller has closed, as `>&-` does in a shell, and those whose reader leaves.
 
-Python has None in their place, so that what is printed for standard error goes to standard output, and the next file
-that is opened gets the number of a closed stream, and with it whatever a library prints there.
+Python has None in the place of closed ones, so that what is printed for standard error goes to standard output, and
+the next file that is opened gets the number of a closed stream, and with it whatever a library prints there.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TextIO
 
 
 def open_closed() -> None:
@@ -25,3 +28,33 @@ def discard_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Lasting:
+    """A stream of this process whose reader may leave: what is written after that is dropped, here and by children."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> None:
+        self._attempt(lambda: self._stream.write(text))
+
+    def flush(self) -> None:
+        self._attempt(self._stream.flush)
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+
+def outlive_readers(handlers: Iterable[logging.Handler]) -> None:
+    """Let this process go on when the reader of its standard error leaves, to which `handlers` may write, too."""
+    before, sys.stderr = sys.stderr, Lasting(sys.stderr)
+    for handler in handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+            handler.setStream(sys.stderr)

@@ -6,9 +6,13 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-# The jobs import the package nmt, too, in any folder and in a conda environment, for which Snakemake unsets PYTHONPATH.
+# Jobs import nmt, too, in any folder and in conda environments, for which Snakemake unsets PYTHONPATH. Their `tee` outlives the
+# signals that end them, so that they can say what they do about these, and the reader of the terminal.
 sys.path.insert(0, str(ROOT))
-shell.prefix("set -euo pipefail; export PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}}; ")
+shell.prefix(
+    "set -euo pipefail; export PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
+    " tee() {{ trap '' INT TERM PIPE; command tee \"$@\"; }}; "
+)
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
@@ -23,6 +27,13 @@ from nmt.settings.project import find
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks
+from nmt.system.streams import outlive_readers
+
+
+def refuse(reason):
+    """End the run with one line, which a logger shows, too."""
+    logger.error(f"snakemake: {reason}")
+    sys.exit(1)
 
 
 @contextmanager
@@ -31,9 +42,9 @@ def one_line_mistakes():
     try:
         yield
     except UserError as error:
-        sys.exit(f"snakemake: {error}")
+        refuse(error)
     except OSError as error:
-        sys.exit(f"snakemake: {error.filename}: {error.strerror}")
+        refuse(f"{error.filename}: {error.strerror}")
 
 
 def read_experiment():
@@ -58,6 +69,8 @@ with one_line_mistakes():
     EXPERIMENT, REGISTRY, ARTEFACTS = read_experiment()
 announce()
 if workflow.is_main_process:
+    logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
+    outlive_readers(logger.handlers)
     clear_locks(Path(".snakemake"))
 DATA = f"data/{EXPERIMENT.name}"
 LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]

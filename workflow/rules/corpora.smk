@@ -31,7 +31,7 @@ rule mirror:
         folder=MIRROR,
         code=code("mirror"),
     shell:
-        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed:q} --output {params.folder:q} 2> {log:q}"
+        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed:q} --output {params.folder:q} &> {log:q}"
 
 
 # Address and hash are params so that a change of them fetches again. The partial file is not an output, because

@@ -1,8 +1,7 @@
 # From ids to trained models and their likelihoods.
 
 
-# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. tee
-# ignores the signals that end a job, so that the training can say what it does about them.
+# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them.
 rule train:
     input:
         data=BINARIZED,
@@ -36,7 +35,7 @@ rule train:
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --languages {params.languages:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
         " --threads {threads} --output $(dirname {output.model[0]:q})"
-        " 2> >(trap '' INT TERM; tee {log:q} >&2)"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule nll:
