@@ -26,7 +26,7 @@ from nmt.system.stop import StoppedError
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "numpy", "matplotlib", "pandas", "sacremoses", "sacrebleu")
-USERS = ["new", "translate", "score", "align", "serve", "status", "follow", "tensorboard", "export"]
+USERS = ["new", "translate", "score", "align", "serve", "status", "tensorboard", "export"]
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:

@@ -64,7 +64,7 @@ class Rule:
 def read_rules() -> list[Rule]:
     """The rules of the workflow, in the order of the files."""
     rules = []
-    for path in [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]:
+    for path in [ROOT / "workflow/Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]:
         # What comes before the first rule; then for each rule the name, where its header has one, and the body.
         _, *parts = RULE.split(path.read_text())
         for name, body in zip(parts[::2], parts[1::2], strict=True):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import yaml
 
 from nmt.__main__ import main
+from nmt.corpora.new import command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Architecture
@@ -21,11 +23,7 @@ FILES = ["--train", "train.de", "train.fi", "--dev", "dev.de", "dev.fi", "--test
 
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with the configurations of the project and the files of a user."""
-    for path in (ROOT / "config").rglob("*.yaml"):
-        copy = tmp_path / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
+    """A folder with the files of a user, outside the project."""
     write_files(tmp_path, "de", "fi")
     monkeypatch.chdir(tmp_path)
 
@@ -33,7 +31,9 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", ["demo", "open", "paper"])
 def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "mine", *FILES, "--size", size]) == 0
-    assert "snakemake --cores all --configfile config/mine.yaml" in capsys.readouterr().out
+    command = f"snakemake --cores all -s {shlex.quote(str(ROOT / 'Snakefile'))} --configfile config/mine.yaml"
+    assert command in capsys.readouterr().out
+    assert command in Path("config/mine.yaml").read_text()
     mine = read_experiment(["mine"])
     like = read_experiment([] if size == "paper" else [size])
     [model] = mine.variants.values()
@@ -104,3 +104,18 @@ def test_a_mistake_is_a_line_and_writes_nothing(
     assert said in error
     assert error.count("\n") == 1
     assert sorted(Path("config").rglob("*")) == before
+
+
+def test_in_the_project_the_command_names_no_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert command(Path("config/mine.yaml")) == "snakemake --cores all --configfile config/mine.yaml"
+
+
+def test_a_package_without_the_workflow_is_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("nmt.corpora.new.PROJECT", tmp_path)
+    assert main(["new", "mine", *FILES]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("nmt new: the workflow is not part of the installed package; ")
+    assert said.count("\n") == 1

@@ -1,100 +1,88 @@
-"""Following a run: a line a stage and a training, the end of a failed job's log, all else only in the log file."""
+"""Following a run by Snakemake's events: a line a stage and a training, the end of a failed job's log."""
 
 from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from snakemake_interface_logger_plugins.tests import MockOutputSettings
 
+import snakemake_logger_plugin_nmt as plugin
 from nmt import commands
 from nmt.monitor import follow as module
-from nmt.monitor.follow import Follower, follow, stage_of
+from nmt.monitor.follow import Follower, stage_of
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
+from snakemake_logger_plugin_nmt import LogHandler
 
 ROOT = Path(__file__).parents[2]
-# As Snakemake 9 prints them, with what jobs print between its own lines.
-HEAD = """\
-Assuming unrestricted shared filesystem usage.
-Provided cores: 2
-Job stats:
-job           count
-----------  -------
-fetch             2
-train             1
-translate         1
-all               1
-total             5
+VARIANT = "RNNsearch-50star"
+Event = tuple[str, dict[str, Any]]
 
-"""
-FETCH = """\
-[Sun Nov 22 15:03:30 2026]
-localrule fetch:
-    output: data/demo/archives/{0}
-    log: logs/fetch/demo/{0}.log
-    jobid: {0}
-    wildcards: archive={0}
-fetch {0}: 1.2 MB in 0.1 s
-[Sun Nov 22 15:03:31 2026]
-Finished jobid: {0} (Rule: fetch)
-1 of 5 steps (20%) done
-"""
-TRAIN = """\
-rule train:
-    output: data/demo/models/RNNsearch-50star/model.safetensors
-    log: logs/train/demo/RNNsearch-50star.log
-    jobid: 3
-    wildcards: variant=RNNsearch-50star
-RNNsearch-50*: 250 updates of 1,000 updates, train nll 99.09, words per second 1.2e+04
-"""
-TRAINED = """\
-RNNsearch-50*: 1,000 updates of 1,000 updates, train nll 9.9, words per second 1.2e+04
-RNNsearch-50*: 1,000 updates in 189.2 s
-Finished jobid: 3 (Rule: train)
-"""
-REST = """\
-rule translate:
-    jobid: 4
-Finished jobid: 4 (Rule: translate)
-localrule all:
-    jobid: 0
-Finished jobid: 0 (Rule: all)
-5 of 5 steps (100%) done
-"""
-FAILURE = """\
-RuleException:
-CalledProcessError in file "x", line 1:
-Error in rule train:
-    message: None
-    jobid: 3
-    log: logs/train.log (check log file(s) for error details)
-Logfile logs/train.log:
-================
-line 1
-"""
-BEGIN = HEAD + FETCH.format(1) + FETCH.format(2) + TRAIN
+
+def started(job: int, rule: str, **wildcards: str) -> Event:
+    return "job_info", {"jobid": job, "rule_name": rule, "wildcards": wildcards}
+
+
+def finished(job: int) -> Event:
+    return "job_finished", {"job_id": job}
+
+
+def failed(job: int, rule: str) -> Event:
+    return "job_error", {"jobid": job, "rule_name": rule, "log": ["logs/train.log"]}
+
+
+HEAD = [
+    ("resources_info", {"cores": 2}),
+    ("run_info", {"stats": {"fetch": 2, "train": 1, "translate": 1, "all": 1, "total": 5}}),
+]
+TRAIN = started(3, "train", variant=VARIANT)
+BEGIN = [*HEAD, started(1, "fetch"), finished(1), started(2, "fetch"), finished(2), TRAIN]
+REST = [finished(3), started(4, "translate"), finished(4), started(0, "all"), finished(0)]
 
 
 @pytest.fixture
 def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
-    """The demonstration, in a folder without an earlier run."""
-    (tmp_path / "config").symlink_to(ROOT / "config")
+    """The demonstration, in a folder without an earlier run; its longest training has made 1,000 updates."""
     monkeypatch.chdir(tmp_path)
+    metrics = Path(f"data/demo/checkpoints/{VARIANT}/metrics.jsonl")
+    metrics.parent.mkdir(parents=True)
+    metrics.write_text('{"updates": 500, "seconds": 9}\n{"updates": 1000, "seconds": 20}\n')
     return read_experiment(["demo"])
 
 
-def said_of(text: str, experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """The lines on standard output; nothing else is printed, and all of `text` is in the log."""
-    log = Path("logs/run.log")
-    follow(io.BytesIO(text.encode()), experiment, log)
-    assert log.read_text() == text
+def record(message: str | None = None, level: int = logging.INFO, **facts: Any) -> logging.LogRecord:
+    return logging.makeLogRecord({"msg": message, "levelno": level, **facts})
+
+
+def handler(dry: bool = False) -> LogHandler:
+    settings = MockOutputSettings()
+    settings.dryrun = dry
+    return LogHandler(settings, None)
+
+
+def follow(events: list[Event], experiment: Experiment, dry: bool = False) -> None:
+    """What Snakemake does with its logger, for a run of `experiment` with `events`."""
+    shown = handler(dry)
+    shown.handle(record(experiment=experiment))
+    for event, facts in events:
+        shown.handle(record(event=event, **facts))
+    shown.close()
+
+
+def said_of(events: list[Event], experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines on standard output; nothing else is printed."""
+    follow(events, experiment)
     out, err = capsys.readouterr()
     assert err == ""
     return out.split("\n")[:-1]
@@ -105,9 +93,9 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
         file = Path(f"data/demo/evaluation/{system}/toy-test.json")
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({"all": {"bleu": bleu}}))
-    first, *lines, last = said_of(BEGIN + TRAINED + REST, experiment, capsys)
+    first, *lines, last = said_of(BEGIN + REST, experiment, capsys)
     assert first.startswith("demo: 5 jobs, 1 of them trainings; the trainings take about ")
-    assert first.endswith("by the bench. The full log: logs/run.log")
+    assert "by the bench. The full log: " in first
     assert [re.split("  +", line)[:2] for line in lines] == [
         ["text", "2 jobs"],
         ["RNNsearch-50*", "1,000 updates"],
@@ -122,13 +110,12 @@ def test_the_time_of_a_stage_is_that_in_which_it_had_jobs(
     experiment: Experiment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two jobs at once from 0 to 10 and from 5 to 20 s, nothing for a minute, and one from 80 to 85."""
-    events = [(0, 1, "start"), (5, 2, "start"), (10, 1, ""), (20, 2, ""), (80, 3, "start"), (85, 3, "")]
-    follower = Follower(experiment, Path("logs/run.log"))
+    jobs = [(0, 1, True), (5, 2, True), (10, 1, False), (20, 2, False), (80, 3, True), (85, 3, False)]
+    follower = Follower(experiment, "run.log")
     follower.counts = {"evaluate": 3}
-    for seconds, job, starts in events:
+    for seconds, job, starts in jobs:
         monkeypatch.setattr("time.monotonic", lambda now=seconds: now)
-        for line in ["rule evaluate:", f"    jobid: {job}"] if starts else [f"Finished jobid: {job} (Rule: evaluate)"]:
-            follower.read(line)
+        follower.note(*(started(job, "evaluate") if starts else finished(job)))
     assert capsys.readouterr().out.split() == ["tables", "and", "figures", "3", "jobs", "25", "seconds"]
 
 
@@ -146,36 +133,60 @@ def test_the_last_run_says_how_long_it_takes(experiment: Experiment, capsys: pyt
 def test_a_failure_shows_the_end_of_its_log(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     Path("logs").mkdir()
     Path("logs/train.log").write_text("".join(f"line {number}\n" for number in range(1, 31)))
-    lines = said_of(BEGIN + FAILURE, experiment, capsys)
+    lines = said_of([*BEGIN, failed(3, "train")], experiment, capsys)
     shown = lines[lines.index("failed: train. The end of logs/train.log:") + 1 :]
     assert shown[:-1] == [f"    line {number}" for number in range(21, 31)]
-    assert shown[-1] == (
-        "The run did not come to its end; logs/run.log says why. The same command goes on where it stopped."
-    )
+    assert shown[-1].startswith("The run did not come to its end; ")
 
 
 def test_a_second_attempt_is_the_same_training(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said_of(BEGIN + FAILURE + "Trying to restart job 3.\n" + TRAIN + TRAINED + REST, experiment, capsys)
+    lines = said_of([*BEGIN, failed(3, "train"), TRAIN, *REST], experiment, capsys)
     assert len([line for line in lines if line.startswith("RNNsearch-50*")]) == 1
     assert not [line for line in lines if "did not come to its end" in line]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Building DAG\nNothing to be done (all is up to date).\n", ["Nothing to be done (all is up to date)."]),
-        ("snakemake: config.seed: expected a number\n", ["snakemake: config.seed: expected a number"]),
-        ("", []),
-    ],
-)
-def test_where_no_job_begins_the_reason_is_shown(
-    text: str, said: list[str], experiment: Experiment, capsys: pytest.CaptureFixture[str]
+def test_a_variant_that_the_experiment_lacks_has_no_bar(
+    experiment: Experiment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said_of(text, experiment, capsys) == said
+    lines = said_of([*HEAD, started(3, "train", variant="other"), finished(3), finished(9)], experiment, capsys)
+    assert [re.split("  +", line)[:2] for line in lines[1:]] == [["training", "1 jobs"]]
+
+
+def test_why_no_job_begins(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    """What Snakemake says of itself is shown then alone, and not in a dry run."""
+    idle = plugin.NOTHING_TO_BE_DONE_MSG
+    for message, level in ((idle, logging.INFO), ("config.seed: a", logging.ERROR), ("Building", logging.INFO)):
+        shown = handler()
+        shown.handle(record(experiment=experiment))
+        shown.handle(record(message, level))
+        shown.close()
+    assert capsys.readouterr().out == f"{idle.strip()}\nconfig.seed: a\n"
+    shown = handler()
+    shown.handle(record(experiment=experiment))
+    for event, facts in BEGIN:
+        shown.handle(record(event=event, **facts))
+    capsys.readouterr()
+    shown.handle(record("At least one job did not complete successfully.", logging.ERROR))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_dry_run_shows_nothing(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    follow(BEGIN + REST, experiment, dry=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_failure_of_the_display_is_said_once_and_ends_nothing(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Follower, "start", lambda *facts: {}["odd"])
+    follow(BEGIN + REST, experiment)
+    out, err = capsys.readouterr()
+    assert err == "The display has failed (KeyError('odd')); the run goes on.\n"
+    assert len(out.split("\n")) == 2
 
 
 class Terminal(io.StringIO):
-    """A standard error that is a terminal."""
+    """A standard output that is a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -183,37 +194,41 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setattr(module.tqdm, "monitor_interval", 0)
-    follow(io.BytesIO((BEGIN + TRAINED).encode()), experiment, Path("run.log"))
-    assert re.search(r"RNNsearch-50\*: +0%.*0/1000 ", terminal.getvalue())
+    monkeypatch.setattr(plugin, "SECONDS", 0.01)
+    shown = handler()
+    shown.handle(record(experiment=experiment))
+    for event, facts in BEGIN:
+        shown.handle(record(event=event, **facts))
+    end = time.monotonic() + 20
+    while "1000/" not in terminal.getvalue() and time.monotonic() < end:
+        time.sleep(0.05)
+    shown.close()
+    assert re.search(r"RNNsearch-50\*: +0%.*0/", terminal.getvalue())
+    assert re.search(r"RNNsearch-50\*: .*1000/", terminal.getvalue())
     assert re.search(r"text: +0%.*0/2 ", terminal.getvalue())
 
 
-@pytest.mark.parametrize(("text", "code"), [(BEGIN + TRAINED + REST, 0), (BEGIN + FAILURE, 1)])
-def test_make_demo_shows_a_line_a_stage(text: str, code: int, experiment: Experiment, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", [0, 1])
+def test_make_demo_uses_the_logger(code: int, tmp_path: Path) -> None:
     """With a stand-in for Snakemake, which prints and fails as it does; its exit code is that of make."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     programs = tmp_path / ".venv/bin"
     programs.mkdir(parents=True)
-    (tmp_path / "said").write_text(text)
     (tmp_path / "results/demo").mkdir(parents=True)
-    stands_in = f"case $* in *--report*) ;; *) cat said >&2; exit {code};; esac"
-    for name, script in (("snakemake", stands_in), ("python", f'exec "{sys.executable}" "$@"')):
-        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
-        (programs / name).chmod(0o755)
-    for name in ("requirements.txt", ".venv/made"):
+    run = f"case $* in *--report*) ;; *'--logger nmt'*) echo a line a stage; echo all else >&2; exit {code};; esac"
+    (programs / "snakemake").write_text(f"#!/bin/sh\n{run}\n")
+    (programs / "snakemake").chmod(0o755)
+    for name in ("requirements.txt", "pyproject.toml", ".venv/made"):
         (tmp_path / name).touch()
     # `make test` gives its own variables to what it runs.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    environment = {**inherited, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(["make", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert bool(run.returncode) == bool(code), run.stderr
-    assert run.stdout.startswith("demo: 5 jobs, 1 of them trainings; ")
-    assert ("results/demo/index.html" in run.stdout) == (not code)
-    assert ("failed: train." in run.stdout) == bool(code)
-    assert len(run.stdout.split("\n")) < 15
-    assert (tmp_path / "logs/demo.log").read_text() == text
+    made = subprocess.run(["make", "demo"], cwd=tmp_path, env=inherited, capture_output=True, text=True, check=False)
+    assert bool(made.returncode) == bool(code), made.stderr
+    assert made.stdout.startswith("a line a stage\n")
+    assert ("results/demo/index.html" in made.stdout) == (not code)
+    assert (tmp_path / "logs/demo.log").read_text() == "all else\n"
 
 
 @pytest.mark.parametrize(

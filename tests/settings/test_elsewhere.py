@@ -26,6 +26,7 @@ def _configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nmt.settings.elsewhere.PROJECT", tmp_path)
 
 
 def experiment(name: str, results: str) -> Experiment:
@@ -61,3 +62,14 @@ def test_a_target_of_nobody_else_is_accepted() -> None:
         experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]
     )
     check_folders(experiment("wmt", "results"), ["results/table1.csv", "results/unknown/table1.csv"])
+
+
+def test_the_projects_experiments_count_too_unless_a_file_here_hides_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    (here / "config/paper").mkdir(parents=True)
+    (here / "config/paper/wmt.yaml").write_text("experiment: mine\n")
+    monkeypatch.chdir(here)
+    demo = (str(tmp_path / "config/demo.yaml"), "demo", "results/demo")
+    assert experiments() == [demo, ("config/paper/wmt.yaml", "mine", "results/mine")]

@@ -69,6 +69,7 @@ class Tree:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder in which digests are made."""
     monkeypatch.setattr(nmt.system.digest, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     yield tmp_path
     forget()
 
@@ -89,6 +90,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "nmt", folder / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nmt.system.digest, "ROOT", folder)
+        patch.chdir(folder)
         Tree(folder).digest(*TRAIN)
     forget()
     return folder

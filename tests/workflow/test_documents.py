@@ -24,7 +24,7 @@ from tests.workflow.tree import ROOT, Tree, jobs
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += [*sorted((ROOT / "results").rglob("README.md")), *sorted((ROOT / "docs").glob("*.md"))]
-DOCUMENTS = [*PAGES, ROOT / "Snakefile", *sorted((ROOT / "config").rglob("*.yaml"))]
+DOCUMENTS = [*PAGES, ROOT / "workflow/Snakefile", *sorted((ROOT / "config").rglob("*.yaml"))]
 DOCUMENTS += sorted((ROOT / "profiles").rglob("*.yaml"))
 README_WORDS = 900
 
@@ -35,7 +35,7 @@ STEP = re.compile(
     BLOCK + r"(?:.* \| )?\S*(?:python|torchrun)\b.*-m nmt ((?:[^\\\n]|\\\n)*)|`python -m nmt ([^`]*)`", re.MULTILINE
 )
 MENTIONED = re.compile(r"(?<![\w/-])snakemake (?=[\w-])|-m nmt (?=[\w-])")
-END = re.compile(r" #|  +\S| 2>&1 \|")  # in a block, an explanation or a pipe after the command
+END = re.compile(r" #|  +\S| 2>")  # in a block, an explanation, a file or a pipe after the command
 SETTING = re.compile(r"^(?:    [a-z_]+:.*\n(?:(?: {4}.*)?\n)*)+|`([a-z_]+: [^`]+)`", re.MULTILINE)
 NO_PLAN = {"--conda-create-envs-only", "--lint", "--report", "--unlock"}
 PLACEHOLDER = "STEP"
@@ -88,15 +88,16 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A tree with the folders and files that the documents name as examples."""
     tree = Tree(tmp_path_factory.mktemp("tree"))
     (tree.folder / "FOLDER").mkdir()
+    (tree.folder / "REPO").symlink_to(tree.folder)
     begin_own_text(tree)
     return tree
 
 
 def test_commands_are_found_in_every_form() -> None:
     text = "    snakemake -n all    # x\n#   snakemake -j 1 -- \\\n#     y\n`snakemake --lint`, `snakemake -j 2 z`."
-    text += "\n    snakemake -j 3 2>&1 | python -m nmt follow demo"
+    text += "\n    snakemake -j 3 2>&1 | python -m nmt status demo"
     assert plannable(text) == [("-n", "all"), ("-j", "1", "--", "y"), ("-j", "2", "z"), ("-j", "3")]
-    assert steps(text) == [("follow", "demo")]
+    assert steps(text) == [("status", "demo")]
     text = "    python -m nmt score --model DIR a b\n    torchrun -m nmt train ...\n"
     text += "`python -m nmt status demo`, `python -m nmt STEP`"
     assert steps(text) == [("score", "--model", "DIR", "a", "b"), ("train", "..."), ("status", "demo")]
@@ -113,7 +114,13 @@ def test_no_printed_command_is_overlooked(name: str) -> None:
     [
         *("README.md", "CONTRIBUTING.md", "results/open/README.md"),
         *("docs/own-text.md", "docs/experiments.md", "docs/how-it-works.md"),
-        *("docs/clusters.md", "docs/demonstration.md", "Snakefile", "profiles/slurm/profile.yaml", "config/open.yaml"),
+        *(
+            "docs/clusters.md",
+            "docs/demonstration.md",
+            "workflow/Snakefile",
+            "profiles/slurm/profile.yaml",
+            "config/open.yaml",
+        ),
         *(f"config/bahdanau2015/{name}.yaml" for name in ("wmt14", "open-third", "open-hansard")),
     ],
 )

@@ -93,7 +93,7 @@ def test_remarks_and_white_space_anywhere_rerun_nothing(done: Tree, conda: Path,
     files = [*done.folder.glob("nmt/**/*.py"), *done.folder.glob("workflow/rules/*.smk")]
     files += [*done.folder.glob("config/*.yaml"), *done.folder.glob("profiles/*/*.yaml")]
     names = [str(file.relative_to(done.folder)) for file in files]
-    names += ["Snakefile", "environment.yml", "tests/workflow/smoke.yaml"]
+    names += ["Snakefile", "workflow/Snakefile", "environment.yml", "tests/workflow/smoke.yaml"]
     assert len(names) > 80
     with ExitStack() as edits:
         for name in names:

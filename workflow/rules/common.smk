@@ -52,6 +52,8 @@ def read_experiment():
     for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
         if workflow.is_main_process and folder.is_dir():
             check_room(folder)
+    if workflow.modifier.path_modifier.replace_prefix("data") != "data":
+        raise UserError("module: a prefix cannot be used; name the folders by `experiment` and `results`")
     resolved = resolve(config)
     experiment = load(resolved)
     if workflow.is_main_process:
