@@ -1,0 +1,164 @@
+"""The workflow outside its folder: by path, as a module, after `nmt new`, in conda; and readers that leave."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.corpora.sentences import write_files
+from tests.workflow.tree import ROOT, SMOKE, Tree, jobs, variables
+
+# A module that is not the installed one, so that a job tells where it found the package.
+MARK = 'import sys\n\nprint("nmt of the project", file=sys.stderr)\n'
+HOST = """\
+rule mine:
+    input:
+        "data/hosted/evaluation/RNNsearch-50/newstest2014.json",
+    output:
+        "mine.txt",
+    default_target: True
+    shell:
+        "cp {{input}} {{output}}"
+
+
+module nmt:
+    snakefile:
+        "{snakefile}"
+    config:
+        dict(extends="tests/workflow/smoke.yaml", experiment="hosted")
+{prefix}
+
+use rule * from nmt as nmt_*
+"""
+SMALL = """\
+experiment: small
+languages: {source: en, target: fr}
+registry: data/demo.tsv
+mirror: generated
+generated: {pairs: 300, development: 20, test_bin: 5}
+corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
+select: {rule: all}
+shortlist: {size: 100}
+defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, evaluate_every: 1}
+variants: {one: {updates: 30}}
+"""
+MODEL = "data/small/models/one/model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """A copy of the project, in which nothing is made."""
+    project = Tree(tmp_path_factory.mktemp("project"))
+    entry = project.folder / "nmt/__main__.py"
+    entry.write_text(entry.read_text().replace("import sys\n", MARK, 1))
+    return project
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Tree:
+    """An empty folder."""
+    folder = tmp_path / "a folder's $name"
+    folder.mkdir()
+    return Tree.at(folder)
+
+
+def files(folder: Path) -> set[Path]:
+    """The files in a folder, but for what Python compiles."""
+    return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def test_the_smoke_experiment_runs_to_its_end(project: Tree, here: Tree, lmplz: Path) -> None:
+    shutil.copytree(lmplz.parent, here.folder / "data/tools", symlinks=True)
+    before = files(project.folder)
+    command = ["-s", str(project.folder / "Snakefile"), "--directory", str(here.folder), "--logger", "nmt"]
+    command += ["--cores", "2", "--resources", "gpu=2", "network=1"]
+    run = project.snakemake(*command, configs=[str(project.folder / SMOKE[0])])
+    assert run.returncode == 0, run.stdout[-8000:]
+    assert (here.folder / "results/smoke/index.html").is_file()
+    assert "nmt of the project" in (here.folder / "logs/train/smoke/RNNsearch-50.log").read_text()
+    assert files(project.folder) == before
+    said = run.stdout.split("\n")
+    assert [line for line in said if line.startswith("RNNsearch-50* ") and " 20 updates" in line]
+    assert [line for line in said if line.startswith("BLEU on newstest2014: RNNencdec-30 ")]
+
+
+def test_another_folder_makes_no_stage_again(finished: Path, project: Tree, here: Tree) -> None:
+    """What was made in the project is moved: only the pages name files of the project by their paths."""
+    for made in ("data", "results", "logs", "benchmarks", ".snakemake"):
+        shutil.copytree(finished / made, here.folder / made, symlinks=True)
+    command = ["--dry-run", "-s", str(project.folder / "Snakefile")]
+    planned = {rule for rule, _ in jobs(here.snakemake(*command, configs=[str(project.folder / SMOKE[0])]))}
+    assert {rule for rule in planned if not rule.startswith(("sheet_", "index"))} == set()
+
+
+def test_another_workflow_uses_it_as_a_module(project: Tree, here: Tree) -> None:
+    snakefile = here.folder / "Snakefile"
+    snakefile.write_text(HOST.format(snakefile=project.folder / "workflow/Snakefile", prefix=""))
+    planned = {rule for rule, _ in jobs(here.snakemake("--dry-run", configs=[]))}
+    assert {"mine", "nmt_fetch", "nmt_train", "nmt_translate", "nmt_evaluate"} <= planned
+    assert "nmt_index" not in planned
+    all_of_it = jobs(here.snakemake("--dry-run", "nmt_all", configs=[]))
+    assert {("nmt_train", "RNNencdec-30"), ("nmt_index", "")} <= set(all_of_it)
+
+
+def test_a_module_with_a_prefix_is_a_line(project: Tree, here: Tree) -> None:
+    """Params name folders, too, and Snakemake would change inputs and outputs alone."""
+    prefix = '    prefix:\n        "inner"'
+    text = HOST.format(snakefile=project.folder / "workflow/Snakefile", prefix=prefix)
+    (here.folder / "Snakefile").write_text(text)
+    run = here.snakemake("--dry-run", configs=[])
+    assert run.returncode == 1
+    assert "snakemake: module: a prefix cannot be used; name the folders by `experiment` and `results`\n" in run.stdout
+
+
+def test_a_new_experiment_is_planned_where_it_is_written(here: Tree) -> None:
+    write_files(here.folder, "de", "fi")
+    texts = [word for name in ("train", "dev", "test") for word in (f"--{name}", f"{name}.de", f"{name}.fi")]
+    said = here.nmt("new", "mine", *texts)
+    program, *words = shlex.split(said.split("\n")[1])
+    assert (program, words[-1]) == ("snakemake", "config/mine.yaml")
+    assert ("train", "RNNsearch") in jobs(here.snakemake("--dry-run", *words, configs=[]))
+    assert "RNNsearch  not begun" in here.nmt("status", "mine")
+
+
+def test_jobs_in_conda_find_the_package(project: Tree, here: Tree, conda: Path) -> None:
+    (here.folder / "small.yaml").write_text(SMALL)
+    command = ["-s", str(project.folder / "Snakefile"), "--use-conda", "--cores", "1", "--configfile", "small.yaml"]
+    run = here.snakemake(*command, "--until", "mirror", configs=[], path=str(conda / "bin"))
+    assert run.returncode == 0, run.stdout[-4000:]
+    [log] = (here.folder / "logs/mirror").rglob("*.log")
+    assert "nmt of the project" in log.read_text()
+
+
+def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
+    """The reader of both outputs leaves while the model is trained, as `| head` does."""
+    (here.folder / "small.yaml").write_text(SMALL)
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "--logger", "nmt"]
+    with subprocess.Popen(
+        [*command, "--configfile", "small.yaml", "--", MODEL],
+        cwd=here.folder,
+        env=os.environ | variables(""),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("rule train:"):
+                break
+        process.stdout.close()
+        try:
+            assert process.wait(600) == 0
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert (here.folder / MODEL).is_file()
+    assert "30 updates in" in (here.folder / "logs/train/small/one.log").read_text()
