@@ -78,9 +78,7 @@ class Follower:
         self.cores = 1
         self.stages: dict[str, Task] = {}
         self.trainings: dict[str, Task] = {}  # by variant
-        self.jobs: dict[
-            int, tuple[Task, Task | None]
-        ] = {}  # the stage of each running job and, if it is one, its training
+        self.jobs: dict[int, tuple[Task, Task | None]] = {}  # stage and training of each job that runs
 
     def note(self, event: str, facts: Mapping[str, Any]) -> None:
         """Take note of an event, by Snakemake's names for it and its facts."""
