@@ -18,16 +18,6 @@ from tests.workflow.tree import ROOT, SMOKE, Tree, jobs, variables
 # A module that is not the installed one, so that a job tells where it found the package.
 MARK = 'import sys\n\nprint("nmt of the project", file=sys.stderr)\n'
 HOST = """\
-rule mine:
-    input:
-        "data/hosted/evaluation/RNNsearch-50/newstest2014.json",
-    output:
-        "mine.txt",
-    default_target: True
-    shell:
-        "cp {{input}} {{output}}"
-
-
 module nmt:
     snakefile:
         "{snakefile}"
@@ -36,6 +26,16 @@ module nmt:
 {prefix}
 
 use rule * from nmt as nmt_*
+
+
+rule mine:
+    input:
+        "data/hosted/evaluation/RNNsearch-50/newstest2014.json",
+    output:
+        "mine.txt",
+    default_target: True
+    shell:
+        "cp {{input}} {{output}}"
 """
 SMALL = """\
 experiment: small
@@ -55,7 +55,9 @@ MODEL = "data/small/models/one/model.safetensors"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A copy of the project, in which nothing is made."""
-    project = Tree(tmp_path_factory.mktemp("project"))
+    folder = tmp_path_factory.mktemp("project") / "a folder"
+    folder.mkdir()
+    project = Tree(folder)
     entry = project.folder / "nmt/__main__.py"
     entry.write_text(entry.read_text().replace("import sys\n", MARK, 1))
     return project
@@ -64,7 +66,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 @pytest.fixture
 def here(tmp_path: Path) -> Tree:
     """An empty folder."""
-    folder = tmp_path / "a folder's $name"
+    folder = tmp_path / "here"
     folder.mkdir()
     return Tree.at(folder)
 
