@@ -49,7 +49,7 @@ def test_a_papers_own_artefact_replaces_the_general_one() -> None:
     own = Artefact("selection", "Selection", "Corpora", "a/selection.rst", ("csv",), "csv", printed=("words.tsv",))
     found = collect(experiment(), [TABLE, own])
     assert list(found) == ["scores", "selection", "significance", "learning_curves", "ratings", "coverage"]
-    assert found["selection"] is own
+    assert found["selection"] == own
     assert collect(experiment(), [])["selection"] == selection()
 
 
