@@ -128,6 +128,8 @@ def locations(archive: Archive, mirror: str = "") -> list[Path | str]:
 
 
 def _copy(place: Path, partial: Path, label: str) -> None:
+    if not place.is_file() and not place.is_dir() and place.exists():
+        raise UnavailableError("a pipe or a device, not a file")
     try:
         with (
             open(place, "rb") as source,

@@ -7,6 +7,8 @@ the file.
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,9 +17,10 @@ from typing import Any
 
 import yaml
 
-from nmt.corpora.own import check_files
+from nmt.corpora.extract import TABLE, extract
+from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_tests, file_and_member, own_files, read_corpora
 from nmt.settings.elsewhere import CONFIGS, experiments
-from nmt.settings.experiment import load
+from nmt.settings.experiment import Experiment, load
 from nmt.settings.extends import PAPER, read_experiment
 from nmt.settings.project import PROJECT, find
 from nmt.settings.sections import Languages
@@ -28,6 +31,7 @@ SIZES = {"demo": "config/demo.yaml", "open": "config/open.yaml", "paper": PAPER}
 LIKE = "RNNsearch-50"  # the model of these experiments whose size is taken
 MODEL = "RNNsearch"
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
+PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
 ASK = "name both languages, such as --languages en de"
 EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
@@ -38,7 +42,8 @@ experiment: {name}
 languages: {languages}
 
 # Plain text, gz or xz, a sentence a line; line by line the second file translates the first. Further corpora follow in
-# the same list, as [a.{source}, a.{target}, b.{source}, b.{target}]. What depends on a changed file is made again.
+# the same list, as [a.{source}, a.{target}, b.{source}, b.{target}]. c.tsv:1 is the first column of a table,
+# d.zip:e.{source} a file in an archive. What depends on a changed file is made again.
 files:
   train: {train}
   development: {dev}
@@ -69,7 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="of the experiment, its file and its folders")
     for name, what in TEXTS.items():
         parser.add_argument(
-            f"--{name}", required=True, nargs="+", metavar="FILE", help=f"{what}: source, target, source, target ..."
+            f"--{name}",
+            required=True,
+            nargs="+",
+            metavar="FILE",
+            help=f"{what}: source, target, source, target ...; a .tsv holds both",
         )
     parser.add_argument(
         "--languages",
@@ -89,8 +98,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    files = {name: getattr(arguments, name) for name in TEXTS}
-    sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     if not (PROJECT / "Snakefile").is_file():
         raise UserError(
             "the workflow is not part of the installed package; give `python -m nmt new` in a clone of the project, or "
@@ -99,10 +106,12 @@ def run(arguments: argparse.Namespace) -> None:
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
         raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
-    check_files([*sides[0], *sides[1]])
+    check_files(file_and_member(file)[0] for name in TEXTS for file in getattr(arguments, name))
+    files = {name: [side for file in getattr(arguments, name) for side in sides_of(file)] for name in TEXTS}
+    sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     languages = Languages(*(arguments.languages or map(language_of, sides)))
     text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
-    load(yaml.safe_load(text))
+    check_texts(load(yaml.safe_load(text)))
     write_lines(path, text.split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
 
@@ -114,11 +123,32 @@ def command(path: Path) -> str:
     return shlex.join(["snakemake", "--cores", "all", *named, "--configfile", str(path)])
 
 
+def sides_of(file: str) -> list[str]:
+    """The sides that `file` holds: itself, or the columns of a table. Raises UserError for an archive as a whole."""
+    if TABLE.search(file):
+        return [f"{file}:1", f"{file}:2"]
+    if re.search(f"{ARCHIVE}$", file, re.IGNORECASE):
+        extract(file, [Path(file)], [""], [Path(os.devnull)])  # says what it holds
+    return [file]
+
+
+def check_texts(experiment: Experiment) -> None:
+    """Read every text of an experiment once. Raises UserError where a step of the workflow would."""
+    corpora = read_corpora(experiment)
+    own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
+    check_outside(experiment, own.values(), "", ())
+    check_tests(experiment, corpora, own)
+    for name, corpus in corpora.items():
+        files = [Path(own[archive.address]) for archive in corpus.archives]
+        extract(name, files, corpus.members, [Path(os.devnull)] * len(files))
+
+
 def language_of(files: Sequence[str]) -> str:
-    """The language in which `files` end, but for .gz and .xz: two letters. Raises UserError."""
+    """The language that `files` name at their ends, as in a.en, a.en.gz and a.en-de.tsv:1. Raises UserError."""
     endings: dict[str, str] = {}
     for file in files:
-        ending = Path(file.removesuffix(".gz").removesuffix(".xz")).suffix[1:]
+        both = PAIR.search(file)
+        ending = both[int(both[3])] if both else Path(re.sub(r"\.[gx]z$", "", file)).suffix[1:]
         if len(ending) != 2:
             raise UserError(f"{file}: does not end in a language, as .en does; {ASK}")
         endings.setdefault(ending, file)

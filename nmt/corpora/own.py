@@ -7,27 +7,45 @@ library only, because the workflow looks for them whenever it is parsed.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
-from nmt.system.files import UserError
+from nmt.system.files import UserError, check_regular, sha256, write_json
+
+MEMORY = Path(".snakemake/own_files.json")
+# A file of `files` with a member of an archive, or with the number of a column, after a colon.
+ARCHIVE = r"\.(?:zip|tar(?:\.[gx]z)?|t[gx]z)"
+MEMBER = re.compile(rf"(.+?{ARCHIVE}):(.+)", re.IGNORECASE | re.DOTALL)
+COLUMN = re.compile(r"(.+)(:[1-9])", re.DOTALL)
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
     """The corpora of an experiment's registry, or those of its own files, by name. Raises UserError."""
     if experiment.files is None:
         return read_registry(find(experiment.registry))
-    return {
-        name: Corpus(name, tuple(Archive(file) for file in pair))
-        for pairs in experiment.files.pairs().values()
-        for name, pair in pairs.items()
-    }
+    found = {}
+    for pairs in experiment.files.pairs().values():
+        for name, pair in pairs.items():
+            files, members = zip(*map(file_and_member, pair), strict=True)
+            found[name] = Corpus(name, tuple(map(Archive, files)), members)
+    return found
+
+
+def file_and_member(entry: str) -> tuple[str, str]:
+    """The file that an entry of `files` names, and the member, as a registry has it: a.zip:b.en, a.tsv:1 or a.en."""
+    match = MEMBER.fullmatch(entry) or COLUMN.fullmatch(entry)
+    return (match[1], match[2]) if match else (entry, "")
 
 
 def local_path(address: str) -> Path | None:
@@ -71,13 +89,90 @@ def _own_file(archive: Archive, mirror: str) -> Path | None:
 def check_files(paths: Iterable[str]) -> None:
     """UserError, which names the nearest file beside it, where one of the user's own files is missing."""
     for path in map(Path, paths):
-        if not path.is_file():
-            beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-            near = get_close_matches(path.name, beside, 1)
-            raise UserError(
-                f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name, or "
-                "`mirror` if a registry names it"
-            )
+        if path.exists():
+            check_regular(path)
+            continue
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, beside, 1)
+        raise UserError(
+            f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name, or "
+            "`mirror` if a registry names it"
+        )
+
+
+def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapping[str, str]) -> None:
+    """UserError where a file of a test set is also one of text that is trained on or that decides when training ends.
+
+    `own` has the paths of own files, by address.
+    """
+
+    def places(names: Iterable[str]) -> dict[tuple[str, str], str]:
+        corpora = [registry[name] for name in names]
+        files = [one for corpus in corpora for one in zip(corpus.archives, corpus.members, strict=True)]
+        return {
+            (
+                os.path.realpath(own[archive.address]) if archive.address in own else archive.path,
+                member,
+            ): archive.address
+            for archive, member in files
+        }
+
+    tests = places(experiment.corpora.test)
+    for use in ("train", "development", "in_domain"):
+        for place, address in places(getattr(experiment.corpora, use)).items():
+            if place in tests:
+                said = f"{address}:{place[1]}" if place[1] else address
+                raise UserError(f"{said}: text of both test and {use}; leave it out of one of them")
+
+
+def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:
+    """UserError where what the run reads is in a folder that it writes, or one such folder is in another.
+
+    A mirror may hold the whole project: what counts is where its copies of the archives are.
+    """
+    data, results = (Path(os.path.realpath(one)) for one in (f"data/{experiment.name}", experiment.results))
+    if data == results or data in results.parents or results in data.parents:
+        raise UserError(
+            f"config: results: {experiment.results} and data/{experiment.name}, which the run writes, must not lie in "
+            "each other; name another folder"
+        )
+    inputs = [*own, *([experiment.registry] if experiment.registry else [])]
+    if folder_of_mirror := local_path(mirror) if mirror else None:
+        inputs += [str(folder_of_mirror), *(f"{folder_of_mirror}/{path}" for path in fetched)]
+    for path in inputs:
+        full = os.path.expanduser(path)
+        around = [Path(os.path.realpath(full)), Path(os.path.realpath(os.path.dirname(full) or "."))]
+        for folder, name in ((data, f"data/{experiment.name}"), (results, experiment.results)):
+            if any(folder in (one, *one.parents) for one in around):
+                raise UserError(f"{path}: in {name}, which the run itself writes; move it elsewhere")
+
+
+def digest(path: str) -> str:
+    """The SHA-256 of one of the user's own files. It is kept, and computed again once the file is another or changed.
+
+    Snakemake itself sees only newer files.
+    """
+    found = os.stat(path)
+    state = [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+    match _memory().get(path):
+        case [kept, str(known)] if kept == state:
+            return known
+    known = sha256(path)
+    _memory()[path] = [state, known]
+    # Where it cannot be kept, a file is read again: that costs time only.
+    with suppress(OSError, UserError):
+        write_json(MEMORY, _memory())
+    return known
+
+
+@cache
+def _memory() -> dict[str, Any]:
+    """For each file that was read: its size, dates and inode, and its SHA-256."""
+    with suppress(OSError, ValueError, RecursionError):
+        kept = json.loads(MEMORY.read_text())
+        if isinstance(kept, dict):
+            return kept
+    return {}
 
 
 def check_mirror(mirror: str, fetched: Iterable[str]) -> None:

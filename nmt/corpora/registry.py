@@ -12,8 +12,9 @@ alone, monolingual:
 - `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
 - `bytes`, `published`: the published length and hash (md5:HEX or sha256:HEX) of the archive. A file from the addresses
   must have them, a copy from the setting `mirror` need not; an entry that proves wrong may be emptied;
-- `source_member`, `target_member`: the files inside; empty if the archive is the text itself, compressed or not. Where
-  each line of one file holds both sides with `|||` between them, FILE:1 is the first side and FILE:2 the second;
+- `source_member`, `target_member`: the files inside a tar or zip archive; empty if the archive is the text itself,
+  compressed or not. Where each line of one file holds both sides with a tab or `|||` between them, FILE:1 is the first
+  side and FILE:2 the second, or :1 and :2 where the archive is that file;
 - `pairs`, `words`: the expected numbers; `pairs` are the lines of a monolingual corpus, `words` is the number in the
   paper.
 
@@ -32,7 +33,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from nmt.settings.checks import PLAIN, is_plain
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import UserError, check_regular, read_lines
 
 ROLES = ("train", "development", "test", "in_domain", "monolingual")
 REQUIRED = ("name", "source_address", "target_address")
@@ -96,13 +97,17 @@ class Corpus:
 
 
 def archive_path(address: str) -> str:
-    """The path of an address below a mirror or a folder of archives: its path without the leading slash.
+    """The path of an address below a mirror or a folder of archives: its path without the leading slash, and its query.
 
-    "https://www.statmt.org/wmt13/test.tgz" gives "wmt13/test.tgz"; a relative address is its own path. Raises UserError
-    if the path is empty, leaves its folder or has unusual characters.
+    "https://www.statmt.org/wmt13/test.tgz" gives "wmt13/test.tgz", "https://host/get.php?f=a.zip" "get.php?f=a.zip"; a
+    relative address is its own path. Raises UserError if the path is empty, leaves its folder or has unusual
+    characters.
     """
-    path = unquote(urlsplit(address).path) if "://" in address else address
-    path = path.lstrip("/") if "://" in address else path
+    path = address
+    if "://" in address:
+        parts_of_url = urlsplit(address)
+        query = f"?{parts_of_url.query}" if parts_of_url.query else ""
+        path = unquote(f"{parts_of_url.path.lstrip('/')}{query}")
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or path.endswith("/") or ".." in parts:
         raise UserError(
@@ -127,6 +132,8 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
     header: list[str] | None = None
     corpora: dict[str, Corpus] = {}
     known: dict[str, Archive] = {}
+    folders: dict[str, str] = {}  # each folder that an archive lies in, and one such archive
+    check_regular(path)
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -149,9 +156,11 @@ def read_registry(path: str | Path) -> dict[str, Corpus]:
                     f"{where}: {archive.path} has another address, mirror, length or hash on an earlier line; "
                     "correct one of them"
                 )
-            for other in known:
-                if other.startswith(f"{archive.path}/") or archive.path.startswith(f"{other}/"):
-                    raise UserError(f"{where}: {archive.path} and {other} cannot both be files; rename one of them")
+            around = [str(folder) for folder in PurePosixPath(archive.path).parents]
+            folders.update(dict.fromkeys(around, archive.path))
+            other = next((folder for folder in around if folder in known), folders.get(archive.path))
+            if other is not None:
+                raise UserError(f"{where}: {archive.path} and {other} cannot both be files; rename one of them")
         corpora[corpus.name] = corpus
     if header is None:
         raise UserError(f"{path}: empty; the first line must name columns, {', '.join(REQUIRED)} among them")
@@ -194,8 +203,8 @@ def _corpus(row: dict[str, str]) -> Corpus:
     archives = _archives(row, sides)
     if len({(archive.path, member) for archive, member in zip(archives, members, strict=True)}) < len(sides):
         raise UserError(
-            "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 where "
-            "each line holds both sides"
+            "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 (:1 and :2 "
+            "for the archive itself) where each line holds both sides"
         )
     numbers = (_number(row[column], column) for column in ("pairs", "words"))
     return Corpus(row["name"], archives, members, row["role"], *numbers)
@@ -228,12 +237,12 @@ def _for_each(column: str, row: dict[str, str], addresses: list[str]) -> list[st
 
 def _address(text: str) -> str:
     try:
-        archive_path(text)
+        path = archive_path(text)
     except ValueError as error:
         raise UserError(f"address {text!r}: {error}") from None
     if "://" in text and not re.fullmatch(r"[!-~]+", text):
         raise UserError(f"address {text!r}: must be in ASCII, without spaces; write other characters as %20")
-    return text
+    return text if "://" in text else path  # without ./
 
 
 def _mirror(text: str) -> str:

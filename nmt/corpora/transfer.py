@@ -176,7 +176,7 @@ class _Transfer:
     def _is_the_rest(self, headers: http.client.HTTPMessage) -> bool:
         start, _, end = headers.get("Content-Range", "").removeprefix("bytes ").partition("-")
         total = _number(end.partition("/")[2])
-        tag = headers.get("ETag" if self.tag.startswith('"') else "Last-Modified", self.tag)
+        tag = headers.get("Last-Modified" if self.tag.endswith(" GMT") else "ETag", self.tag)
         known = self.length is not None and total in (None, self.length)
         return known and start == str(self.received) and tag == self.tag
 
@@ -215,7 +215,15 @@ def _note(partial: Path) -> dict[str, Any]:
         note = read_json(note_path(partial)) if partial.exists() else {}
     except UserError:
         return {}
-    return note if isinstance(note, dict) and {"address", "version", "bytes"} <= note.keys() else {}
+    return note if isinstance(note, dict) and _is_note(note) else {}
+
+
+def _is_note(note: dict[str, Any]) -> bool:
+    """Whether a transfer may have written it; a damaged one is passed over, and the transfer starts again."""
+    texts = (note.get("address"), note.get("version"))
+    length = note.get("bytes", "")
+    is_length = length is None or (isinstance(length, int) and not isinstance(length, bool) and length > 0)
+    return is_length and all(isinstance(one, str) and one and one.isascii() and one.isprintable() for one in texts)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from nmt.corpora.extract import GZIP, XZ
+from nmt.corpora.archives import GZIP, HEADER, XZ, ZIP, is_tar
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import Archive, read_archives
 from nmt.system.files import UserError
@@ -24,8 +24,14 @@ BLOCK = 1 << 20
 SILENT = 5.0  # seconds
 START = 4096  # bytes that show what a file is
 PAGE = re.compile(rb"(?:(?><\?.*?>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
-STARTS = {".gz": GZIP, ".tgz": GZIP, ".xz": XZ, ".sgm": b"<", ".sgml": b"<"}
-TAR = 257, b"ustar"
+STARTS: dict[str, bytes | tuple[bytes, ...]] = {
+    ".gz": GZIP,
+    ".tgz": GZIP,
+    ".xz": XZ,
+    ".zip": ZIP,
+    ".sgm": b"<",
+    ".sgml": b"<",
+}
 
 
 class Measured(NamedTuple):
@@ -77,8 +83,9 @@ def disguise(name: str, path: Path) -> str:
     if PAGE.match(text):
         return "a page in HTML"
     kind = PurePosixPath(name).suffix.lower()
-    is_tar = start.startswith((GZIP, XZ)) or start[TAR[0] :].startswith(TAR[1])
-    if (kind == ".tar" and not is_tar) or not text.startswith(STARTS.get(kind, b"")):
+    if (kind == ".tar" and not (start.startswith((GZIP, XZ)) or is_tar(start[:HEADER]))) or not text.startswith(
+        STARTS.get(kind, b"")
+    ):
         return f"no {kind} file, by its first bytes"
     return ""
 

@@ -144,6 +144,13 @@ def _lives(process: int) -> bool:
     return True
 
 
+def check_regular(path: str | os.PathLike[str]) -> None:
+    """Raise UserError unless `path` is a file: a pipe is waited for, and a device may never end."""
+    if not os.path.isfile(path):
+        special = "a folder" if os.path.isdir(path) else "a pipe or a device"
+        raise UserError(f"{path}: {special}; name a file" if os.path.exists(path) else f"{path}: no such file")
+
+
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """Yield the lines of a UTF-8 file as `decode_lines` does. Raises UserError if there is no such file."""
     try:

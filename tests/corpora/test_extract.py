@@ -7,13 +7,13 @@ import gzip
 import io
 import lzma
 import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nmt.__main__ import main
+from nmt.corpora import archives as reading
 from nmt.corpora import extract as extracting
 from nmt.corpora.extract import extract
 from nmt.system.files import UserError, read_lines
@@ -93,20 +93,17 @@ def test_files_without_members(tmp_path: Path, pack: object) -> None:
     assert extracted(tmp_path, archives) == LINES
 
 
-def zipped(text: bytes) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("x", text)
-    return content.getvalue()
-
-
 @pytest.mark.parametrize(
     ("pack", "kind"),
     [
         (bz2.compress, "bzip2"),
-        (zipped, "zip"),
         (lambda text: b"\x28\xb5\x2f\xfd" + text, "Zstandard"),
+        (lambda text: b"\x50\x2a\x4d\x18\x04\0\0\0" + text, "Zstandard"),  # as pzstd begins
+        (lambda text: b"\x04\x22\x4d\x18" + text, "lz4"),
+        (lambda text: b"LZIP\x01" + text, "lzip"),
+        (lambda text: lzma.compress(text, lzma.FORMAT_ALONE), "lzma"),
         (lambda text: b"7z\xbc\xaf\x27\x1c" + text, "7z"),
+        (lambda text: b"Rar!\x1a\x07\x01\0" + text, "RAR"),
     ],
 )
 def test_other_compression_is_named(tmp_path: Path, pack: Callable[[bytes], bytes], kind: str) -> None:
@@ -120,13 +117,6 @@ def test_other_compression_is_named(tmp_path: Path, pack: Callable[[bytes], byte
 def test_a_line_that_begins_with_such_letters_is_text(tmp_path: Path) -> None:
     english, french = extracted(tmp_path, plain(tmp_path, b"BZh9 is a mark.\n", b"PK n'en est pas une.\n"))
     assert (english, french) == (["BZh9 is a mark."], ["PK n'en est pas une."])
-
-
-def test_stops_after_the_members(tmp_path: Path) -> None:
-    padding = bytes(range(256)) * 4000
-    archive = tar(tmp_path / "c.tar", {"a.en": ENGLISH.encode(), "a.fr": FRENCH.encode(), "z": padding}, "w")
-    archive.write_bytes(archive.read_bytes()[:100_000])
-    assert extracted(tmp_path, (archive, archive), ("a.en", "a.fr")) == LINES
 
 
 TITLES = "Helsinki ||| Helsinki\r\nTalo|||House \n ||| Empty\n||| \nUusi\u2028talo  |||  A new | house\n"
@@ -257,7 +247,7 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 def test_an_archive_that_expands_without_measure_is_refused(
     tmp_path: Path, pack: Callable[[bytes], bytes], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extracting, "SPARE", 100_000)
+    monkeypatch.setattr(reading, "SPARE", 100_000)
     bomb, members = b"a\n" * 2_000_000, ("", "")
     (tmp_path / "bomb").write_bytes(pack(bomb))
     if place != "alone":
@@ -352,7 +342,7 @@ def test_truncated_tar(tmp_path: Path, mode: str, share: float) -> None:
     archive = tar(tmp_path / "t.tgz", {"a.en": NOISE, "a.fr": NOISE}, mode)
     content = archive.read_bytes()
     archive.write_bytes(content[: max(20, int(len(content) * share))])
-    refused(tmp_path, (archive, archive), ("a.en", "a.fr"), said=r"t\.tgz: .*fetch it again")
+    refused(tmp_path, (archive, archive), ("a.en", "a.fr"), said=r"t\.tgz: .*replace it by a whole copy")
 
 
 def test_damaged_in_the_middle(tmp_path: Path) -> None:
@@ -365,12 +355,12 @@ def test_damaged_in_the_middle(tmp_path: Path) -> None:
 
 def test_tar_without_members_and_members_without_tar(tmp_path: Path) -> None:
     archive = tar(tmp_path / "t.tgz", {"a.en": b"a\n"})
-    refused(tmp_path, (archive, archive), said="name the members")
+    refused(tmp_path, (archive, archive), said="t.tgz: a tar archive; name the file in it")
     refused(tmp_path, plain(tmp_path, b"a\n" * 600, b"b\n" * 600), ("a", "b"), said="not a whole tar archive")
 
 
 def test_absent_archive(tmp_path: Path) -> None:
-    refused(tmp_path, (tmp_path / "no.tgz", tmp_path / "no.tgz"), ("a", "b"), said=r"no\.tgz: No such file")
+    refused(tmp_path, (tmp_path / "no.tgz", tmp_path / "no.tgz"), ("a", "b"), said=r"no\.tgz: no such file")
 
 
 def test_full_disk_in_the_middle(tmp_path: Path, small_disk: SmallDisk) -> None:
@@ -417,3 +407,86 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     Path(archives[0]).write_bytes(b"a\nd\n")
     assert main([*words, "--expected-pairs", "2"]) == 0
     assert Path(outputs[0]).read_bytes() == b"a\nd\n"
+
+
+def table(tmp_path: Path, name: str, text: str) -> tuple[Path, Path]:
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return tmp_path / name, tmp_path / name
+
+
+PAIRS = "One house\tYksi talo\nA ||| b\tC ||| d\r\n\t\nThe end\tLoppu\n"
+COLUMNS = (["One house", "A ||| b", "", "The end"], ["Yksi talo", "C ||| d", "", "Loppu"])
+
+
+@pytest.mark.parametrize("name", ["p.tsv", "p.tsv.gz", "P.TSV", "p.txt"])
+def test_tabs_separate_the_sides(tmp_path: Path, name: str) -> None:
+    """The name says so, or the first line that holds a separator."""
+    assert extracted(tmp_path, table(tmp_path, name, PAIRS), (":1", ":2")) == COLUMNS
+    assert extracted(tmp_path, table(tmp_path, name, PAIRS), (":2", ":1")) == COLUMNS[::-1]
+    archive = tar(tmp_path / "t.tgz", {name.removesuffix(".gz"): PAIRS.encode()})
+    members = tuple(f"{name.removesuffix('.gz')}:{column}" for column in (1, 2))
+    assert extracted(tmp_path, (archive, archive), members) == COLUMNS  # type: ignore[arg-type]
+
+
+def test_bars_within_a_table_and_tabs_between_bars_are_text(tmp_path: Path) -> None:
+    text = "a ||| b\tc\nd ||| e\n"
+    assert extracted(tmp_path, table(tmp_path, "p.tsv", text * 99 + "f\tg\n" * 9900), (":1", ":2"))[0][:2] == [
+        "a ||| b",
+        "",
+    ]
+    assert extracted(tmp_path, table(tmp_path, "p", text), (":1", ":2")) == (["a", "d"], ["b\tc", "e"])
+
+
+def test_a_table_may_have_more_columns(tmp_path: Path) -> None:
+    scores = table(tmp_path, "p.tsv", "1.2\ta\tb\n1.1\tc\td\n")
+    refused(tmp_path, scores, (":2", ":4"), said=r"p\.tsv:4: line 1 has 3 columns; correct the number")
+    assert extracted(tmp_path, scores, (":2", ":3")) == (["a", "c"], ["b", "d"])
+
+
+def test_lines_with_other_columns_are_refused_unless_rare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "a\tb\n" * 100
+    many = table(tmp_path, "p.tsv", f"{lines}c\n{lines}d\te\tf\n\n")
+    refused(tmp_path, many, (":1", ":2"), said="3 of 203 lines, first 101")
+    none = table(tmp_path, "p", "a b\nc d\n")
+    said = r"2 of 2 lines, first 1, do not hold sides separated by a tab or by \|\|\|"
+    refused(tmp_path, none, (":1", ":2"), said=said)
+    one = table(tmp_path, "p.tsv", f"{lines}c\n{lines}")
+    assert extracted(tmp_path, one, (":1", ":2"))[1][100] == ""
+    assert "do not hold 2 columns separated by tabs; they are left empty" in capsys.readouterr().err
+
+
+def test_nulls_are_not_taken_for_utf_16(tmp_path: Path) -> None:
+    said = r"x\.en: 2 of 2 lines begin or end in NULs; remove them"
+    refused(tmp_path, plain(tmp_path, b"one word\0\nanother\0\n", b"x\ny\n"), said=said)
+    refused(tmp_path, plain(tmp_path, bytes(1000), b"x\n"), said=r"x\.en: 1 of 1 lines begin or end in NULs")
+
+
+def test_bytes_that_are_no_text_are_not_taken_for_latin_1(tmp_path: Path) -> None:
+    noise = bytes(range(1, 10)) + bytes(range(128, 256)) + b"\n"
+    refused(tmp_path, plain(tmp_path, noise * 20, b"x\n" * 20), said=r"x\.en: line 1 is no text, as are 20 of 20 lines")
+
+
+SOURCE = '<doc docid="{}"><seg id="1">one {}</seg><seg id="2">two {}</seg></doc>'
+TARGET = "<doc sysid='ref' docid='{}'><seg id=1>yksi {}</seg><seg id=2>kaksi {}</seg></doc>"
+
+
+def documents(tmp_path: Path, sources: str, targets: str) -> tuple[tuple[Path, Path], tuple[str, str]]:
+    texts = {"s.sgm": SOURCE, "t.sgm": TARGET}
+    members = {
+        name: "".join(texts[name].replace("{}", one) for one in order).encode()
+        for name, order in zip(texts, (sources, targets), strict=True)
+    }
+    archive = tar(tmp_path / "d.tgz", members)
+    return (archive, archive), ("s.sgm", "t.sgm")
+
+
+def test_segments_of_the_same_document_and_number_are_pairs(tmp_path: Path) -> None:
+    expected = ["one a", "two a", "one b", "two b"], ["yksi a", "kaksi a", "yksi b", "kaksi b"]
+    assert extracted(tmp_path, *documents(tmp_path, "ab", "ab")) == expected
+    assert extracted(tmp_path, *documents(tmp_path, "ab", "ba")) == expected
+
+
+def test_segments_without_a_partner_are_refused(tmp_path: Path) -> None:
+    refused(tmp_path, *documents(tmp_path, "ab", "ac"), said="segment 1 of document 'b' is on one side alone")
+    refused(tmp_path, *documents(tmp_path, "aab", "abb"), said="name a segment twice, in another order")
+    assert extracted(tmp_path, *documents(tmp_path, "aab", "aab"))[0][:4] == ["one a", "two a"] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,10 +67,17 @@ def test_odd_names_are_quoted() -> None:
     for language, other in (("de", "no"), ("fi", "sv")):
         Path(f"train.{language}").rename(f"a, b [c] #{other}: é.{other}.xz")
     first, second = "a, b [c] #no: é.no.xz", "a, b [c] #sv: é.sv.xz"
-    assert main(["new", "123", "--train", first, second, "--dev", first, second, "--test", first, second]) == 0
+    for name in (first, second):
+        for other in ("dev", "test"):
+            shutil.copy(name, f"{other} {name}")
+    words = [
+        (f"--{use}", f"{name}{first}", f"{name}{second}")
+        for use, name in (("train", ""), ("dev", "dev "), ("test", "test "))
+    ]
+    assert main(["new", "123", *(word for three in words for word in three)]) == 0
     experiment = read_experiment(["config/123.yaml"])
     assert (experiment.name, experiment.languages.source, experiment.languages.target) == ("123", "no", "sv")
-    assert read_corpora(experiment)["test"].archives[0].address == first
+    assert read_corpora(experiment)["test"].archives[0].address == f"test {first}"
 
 
 def test_languages_and_tokenized_text_may_be_said() -> None:

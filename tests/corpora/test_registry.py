@@ -264,9 +264,20 @@ def test_empty_or_absent_file(tmp_path: Path) -> None:
 
 def test_archive_path() -> None:
     assert archive_path("https://www.statmt.org/wmt13/test.tgz") == "wmt13/test.tgz"
-    assert archive_path("https://host/a%20b/c.xz?version=1") == "a b/c.xz"
+    assert archive_path("https://host/a%20b/c.xz") == "a b/c.xz"
+    assert (
+        archive_path("https://host/download.php?f=moses/en-fi.txt.zip&v=1") == "download.php?f=moses/en-fi.txt.zip&v=1"
+    )
+    assert archive_path("https://host/download.php#top") == "download.php"
     assert archive_path("en-fr/news.en.xz") == "en-fr/news.en.xz"
-    for wrong in ("/etc/passwd", "a/../../b", "https://host/%2e%2e/b", "https://host/folder/", ""):
+    for wrong in (
+        "/etc/passwd",
+        "a/../../b",
+        "https://host/%2e%2e/b",
+        "https://host/x?f=a/../b",
+        "https://host/folder/",
+        "",
+    ):
         with pytest.raises(UserError):
             archive_path(wrong)
 

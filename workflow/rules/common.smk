@@ -16,7 +16,8 @@ shell.prefix(
 
 from nmt import commands, papers
 from nmt.corpora.lock import lock_path
-from nmt.corpora.own import check_files, check_mirror, own_files, read_corpora
+from nmt.corpora.own import check_files, check_mirror, check_outside, check_tests, own_files, read_corpora
+from nmt.corpora.own import digest as own_digest
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import collect, compared, on_page, targets
@@ -93,7 +94,10 @@ with one_line_mistakes():
     # The user's own files, which are read where they are, and the archives that are fetched.
     OWN = {} if GENERATED else own_files(FILES, MIRROR)
     ARCHIVES = {archive.path: archive for archive in FILES if archive.address not in OWN}
+    if workflow.is_main_process:
+        check_tests(EXPERIMENT, REGISTRY, OWN)
     if workflow.is_main_process and not GENERATED:
+        check_outside(EXPERIMENT, OWN.values(), MIRROR, ARCHIVES)
         check_files(OWN.values())
         check_mirror(MIRROR, [f"{DATA}/archives/{path}" for path in ARCHIVES])
 # The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
@@ -159,9 +163,9 @@ def archives_of(wildcards):
     return [OWN[one.address] if one.address in OWN else f"<data>/archives/{one.path}" for one in archives]
 
 
-def own_bytes(wildcards):
-    """The lengths of the user's own files that hold a corpus: Snakemake itself sees only newer files."""
-    return [os.path.getsize(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
+def own_digests(wildcards):
+    """The digests of the user's own files that hold a corpus."""
+    return [own_digest(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
 
 
 def untokenized(language):

@@ -102,7 +102,7 @@ rule extract:
     params:
         members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
-        own=own_bytes,
+        own=own_digests,
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
@@ -130,7 +130,7 @@ if ONE_SIDED:
         params:
             members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
             pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
-            own=own_bytes,
+            own=own_digests,
             code=code("extract"),
         shell:
             "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"

@@ -1,0 +1,257 @@
+"""Files that hold text: plain, compressed, or members of a tar or zip archive. Their content tells what they are.
+
+Archives are tar files (plain or compressed with gzip or xz), zip files, gzip files, xz files and plain text; a member
+may be compressed once more. Members are streamed without unpacking anything else, and only regular files are read. An
+archive whose end or whose middle is damaged is refused, and so is one that expands to more than `EXPANSION` times its
+length and `SPARE`, so that it does not fill memory and disk.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from nmt.system.files import UserError, check_regular
+
+BLOCK = 1 << 20
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+OTHERS = {
+    rb"BZh[1-9]1AY&SY": "bzip2",
+    rb"[\x50-\x5f]\x2a\x4d\x18|\x28\xb5\x2f\xfd": "Zstandard",
+    rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18": "lz4",
+    rb"LZIP[\x00\x01]": "lzip",
+    rb"\x89LZO\x00\r\n\x1a\n": "lzop",
+    rb"\x5d\x00\x00": "lzma",
+    rb"\x1f\x9d": "compress",
+    rb"7z\xbc\xaf\x27\x1c": "7z",
+    rb"Rar!\x1a\x07": "RAR",
+}  # how a compressed file begins that is not read
+EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
+HEADER = 512  # bytes of a tar header
+SHOWN = 5  # names of members in a message
+WHOLE = "replace it by a whole copy; what was fetched is fetched again once it is removed"
+# What reading a damaged archive raises. The last line is what tarfile raises at headers that it does not expect.
+DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile),
+    *(ValueError, OverflowError, RecursionError),
+)
+
+
+def contents(archive: Path, wanted: Collection[str]) -> Iterator[tuple[str, io.BufferedReader]]:
+    """Yield the wanted members of `archive` with what they hold, in one pass; "" is the file itself.
+
+    A member that an archive holds several times may come several times: the last one counts, as when it is unpacked.
+    Raises UserError if the archive or a member is missing, damaged or of a kind that is not read.
+    """
+    check_regular(archive)
+    with _telling(archive), open(archive, "rb") as file:
+        if file.peek(HEADER).startswith(ZIP):
+            yield from _from_zip(file, archive, wanted)
+            return
+        stream = _decompressed(file, archive)
+        if "" not in wanted:
+            yield from _from_tar(stream, archive, wanted)
+        elif is_tar(stream.peek(HEADER)):
+            raise UserError(f"{archive}: a tar archive; name the file in it, in the registry or as {archive}:FILE")
+        else:
+            yield "", stream
+
+
+def is_tar(start: bytes) -> bool:
+    """Whether a file that begins so is a tar archive, also one of the oldest kind, which has no mark of its own."""
+    if start[257:262] == b"ustar":
+        return True
+    try:
+        tarfile.TarInfo.frombuf(start[:HEADER], "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError):
+        return False
+    return True
+
+
+class _Entry(tarfile.TarInfo):
+    """A member of a tar. tarfile itself takes a header in which it finds no sense for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.TarError as error:
+            if buf.count(b"\0") == len(buf):  # the end
+                raise
+            raise ValueError(f"a header is damaged: {error}") from None
+
+
+def _from_tar(
+    stream: io.BufferedReader, archive: Path, wanted: Collection[str]
+) -> Iterator[tuple[str, io.BufferedReader]]:
+    found: set[str] = set()
+    passed: list[str] = []
+    if not is_tar(stream.peek(HEADER)):
+        raise UserError(f"{archive}: not a whole tar archive, which members are read from; {WHOLE}")
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as tar:
+        for entry in tar:
+            member = entry.name.removeprefix("./")
+            if member not in wanted:
+                passed.append(member)
+                continue
+            content = tar.extractfile(entry) if entry.isfile() else None
+            if not isinstance(content, io.BufferedReader):
+                raise _not_regular(archive, member)
+            yield member, _decompressed(io.BufferedReader(_Content(content, archive), BLOCK), archive)
+            found.add(member)
+    _check_found(archive, wanted, found, passed)
+
+
+def _from_zip(
+    file: io.BufferedReader, archive: Path, wanted: Collection[str]
+) -> Iterator[tuple[str, io.BufferedReader]]:
+    with zipfile.ZipFile(file) as packed:
+        entries = {entry.filename.removeprefix("./"): entry for entry in packed.infolist()}
+        if "" in wanted:
+            files = [name for name, entry in entries.items() if not entry.is_dir()]
+            largest = sorted(files, key=lambda name: -entries[name].file_size)[:SHOWN]
+            raise UserError(
+                f"{archive}: a zip archive; name the file in it, in the registry or as {archive}:FILE; "
+                f"its largest are {', '.join(largest) or 'none'}"
+            )
+        _check_found(archive, wanted, entries.keys(), entries.keys())
+        for member in wanted:
+            entry = entries[member]
+            if entry.is_dir() or stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+                raise _not_regular(archive, member)
+            if entry.flag_bits & 1:
+                raise UserError(f"{archive}: {member} is encrypted; decrypt it")
+            try:
+                content = _Content(packed.open(entry), archive)
+            except NotImplementedError:
+                raise UserError(f"{archive}: {member} is packed by a method that is not read; pack it again") from None
+            yield member, _decompressed(io.BufferedReader(content, BLOCK), archive)
+
+
+def _check_found(archive: Path, wanted: Iterable[str], found: Collection[str], known: Iterable[str]) -> None:
+    """Raise UserError, which names those most alike, where a wanted member is not among those found."""
+    for member in wanted:
+        if member not in found:
+            near = get_close_matches(member, list(known), 3, 0.0)
+            hint = f"the nearest are {', '.join(near)}" if near else "it holds no other file"
+            raise UserError(f"{archive}: no member {member}; {hint}; correct the member")
+
+
+def _not_regular(archive: Path, member: str) -> UserError:
+    return UserError(f"{archive}: {member} is not a regular file; correct the member")
+
+
+@contextmanager
+def _telling(archive: Path) -> Iterator[None]:
+    """Raise UserError where reading in this context shows that the archive is damaged."""
+    try:
+        yield
+    except gzip.BadGzipFile as error:
+        if not str(error).startswith("Not a gzipped file"):
+            raise UserError(f"{archive}: truncated or damaged ({error}); {WHOLE}") from None
+        raise UserError(f"{archive}: holds other data after the end of what gzip packed; {WHOLE}") from None
+    except DAMAGED as error:
+        kind = "not a whole tar archive" if isinstance(error, tarfile.ReadError) else "truncated or damaged"
+        raise UserError(f"{archive}: {kind} ({error}); {WHOLE}") from None
+
+
+class _Content(io.RawIOBase):
+    """What `file` holds, a part of `archive`. Raises UserError if it is damaged, or far more of it than of text."""
+
+    def __init__(self, file: Any, archive: Path) -> None:
+        self._file, self._archive = file, archive
+        self._left = EXPANSION * os.path.getsize(archive) + SPARE
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count = 0
+        with _telling(self._archive):
+            while count < len(buffer) and (more := self._file.readinto(buffer[count:])):
+                count += more
+        self._left -= count
+        if self._left < 0:
+            raise UserError(
+                f"{self._archive}: expands to more than {EXPANSION} times its length, as no text does; get another"
+            )
+        return count
+
+
+class _Xz(io.RawIOBase):
+    """All streams of an xz file. LZMAFile takes what follows a stream, and is padding or damaged, for the end."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while True:
+            if self._stream.eof and not self._next_stream():
+                return 0
+            if self._stream.needs_input and not self._waiting:
+                self._waiting = self._file.read(BLOCK)
+                if not self._waiting:
+                    raise EOFError("it ends before the end of its last stream")
+            found = self._stream.decompress(self._waiting, len(buffer))
+            self._waiting = b""
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+
+    def _next_stream(self) -> bool:
+        """Begin the stream that follows; False at the end of the file. Between streams there may be padding."""
+        rest, padding = self._stream.unused_data, 0
+        while rest or (rest := self._file.read(BLOCK)):
+            stripped = rest.lstrip(b"\0")
+            padding += len(rest) - len(stripped)
+            rest = stripped
+            if rest:
+                break
+        if padding % 4:
+            raise lzma.LZMAError("the padding after a stream is no multiple of four bytes")
+        if rest:
+            self._stream, self._waiting = lzma.LZMADecompressor(lzma.FORMAT_XZ), rest
+        return bool(rest)
+
+
+def _decompressed(file: io.BufferedReader, archive: Path) -> io.BufferedReader:
+    """What `file` holds, decompressed if it is compressed. Raises UserError if that is compressed again."""
+    start = file.peek(HEADER)
+    if start.startswith(GZIP):
+        content = _Content(gzip.GzipFile(fileobj=file), archive)
+    elif start.startswith(XZ):
+        content = _Content(_Xz(file), archive)
+    elif kind := _other_kind(start):
+        raise UserError(f"{archive}: compressed with {kind}, which is not read; unpack it, or take gzip, xz or zip")
+    else:
+        return file
+    stream: io.BufferedReader = io.BufferedReader(content, BLOCK)
+    inside = stream.peek(HEADER)
+    if inside.startswith((GZIP, XZ)) or _other_kind(inside):
+        raise UserError(f"{archive}: compressed twice; unpack it once")
+    return stream
+
+
+def _other_kind(start: bytes) -> str:
+    """The kind of a compressed file that begins so and is not read here; "" for all else."""
+    if start.startswith(ZIP):
+        return "zip inside another archive"
+    return next((kind for pattern, kind in OTHERS.items() if re.match(pattern, start)), "")
