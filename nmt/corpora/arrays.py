@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from nmt.system.files import UserError, atomic
+from nmt.system.files import UserError, atomic, check_regular
 
 
 def write_array(path: Path, dtype: np.dtype[Any], pieces: Iterable[NDArray[Any]]) -> None:
     """Write the concatenation of `pieces` as one array to `path`, atomically."""
     count = 0
     with atomic(path) as partial, open(partial, "wb") as file:
-        _write_header(file, dtype, count)
+        file.write(_header(dtype, count))
         for piece in pieces:
             # ndarray.tofile would hide the errno of a full disk
             file.write(piece.astype(dtype, copy=False).tobytes())
             count += len(piece)
         file.seek(0)
-        _write_header(file, dtype, count)
+        file.write(_header(dtype, count))
 
 
-def _write_header(file: BinaryIO, dtype: np.dtype[Any], count: int) -> None:
-    """Write the header for `count` elements; numpy pads it, so its length is the same for every count."""
-    header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)}
-    npy.write_array_header_1_0(file, header)
+def _header(dtype: np.dtype[Any], count: int) -> bytes:
+    """The header for `count` elements; numpy pads it, so its length is the same for every count."""
+    header = io.BytesIO()
+    npy.write_array_header_1_0(header, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)})
+    return header.getvalue()
 
 
 def read_array(path: Path, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array in `path`, memory-mapped. Raises UserError if the file is missing, truncated or of another type."""
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (ValueError, EOFError) as error:
-        raise UserError(f"{path}: truncated or not an array ({error}); make it again") from None
-    if array.dtype != dtype or array.ndim != 1:
-        raise UserError(f"{path}: not an array as this version writes it; make it again")
-    return array
+    """The array in `path`, memory-mapped. Raises UserError unless `write_array` wrote the file, with this type.
+
+    The header is compared, not parsed: there is no telling what numpy raises at a damaged one.
+    """
+    check_regular(path)
+    start = len(_header(dtype, 0))
+    count, rest = divmod(path.stat().st_size - start, dtype.itemsize)
+    with open(path, "rb") as file:
+        if rest or file.read(start) != _header(dtype, max(0, count)):
+            raise UserError(f"{path}: truncated, or not an array as this version writes it; make it again")
+    return np.memmap(path, dtype, "r", start, (count,)) if count else np.empty(0, dtype)

@@ -24,10 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array, write_array
-from nmt.corpora.pairs import read_byte_pairs, read_pairs, split_words
+from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.settings.checks import choice, each, integer, read_values, text
-from nmt.system.files import DISK_FULL, UserError, check_replaceable, partial_name, sha256, verify, warn, write_json
+from nmt.system.files import (
+    DISK_FULL,
+    UserError,
+    check_regular,
+    check_replaceable,
+    partial_name,
+    sha256,
+    verify,
+    warn,
+    write_json,
+)
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
@@ -137,11 +147,16 @@ def _new_folder(final: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def _words(texts: list[Path]) -> Iterator[list[list[str]]]:
+    """The words of both sides of each pair."""
+    return ([split_words(line) for line in pair] for pair in read_pairs(*texts))
+
+
 def _count(texts: list[Path]) -> tuple[int, int]:
     """The number of pairs with words on both sides, and the number of all others."""
     kept = dropped = 0
-    for source, target in read_byte_pairs(*texts):
-        if source.strip(b" ") and target.strip(b" "):
+    for sides in _words(texts):
+        if all(sides):
             kept += 1
         else:
             dropped += 1
@@ -172,8 +187,8 @@ def _distribute(
             [stack.enter_context(open(_bucket(folder, side, first), "wb")) for side in SIDES]
             for first in range(0, len(order), PAIRS_PER_BUCKET)
         ]
-        words = ([split_words(line) for line in pair] for pair in read_pairs(*texts))
-        for number, (place, sides) in enumerate(zip(places, progress.over(filter(all, words)), strict=True)):
+        kept = filter(all, _words(texts))
+        for number, (place, sides) in enumerate(zip(places, progress.over(kept), strict=True)):
             for side, file in enumerate(files[place // PAIRS_PER_BUCKET]):
                 lengths[side][number] = len(sides[side])
                 file.write(np.array(shortlists[side].ids(sides[side]), dtype=dtype).tobytes())
@@ -214,6 +229,8 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
     of lines or nothing is left.
     """
     symbols = {side: len(shortlist) for side, shortlist in zip(SIDES, shortlists, strict=True)}
+    for path in texts:
+        check_regular(path)  # it is read twice
     dtype = DTYPES["<u2" if max(symbols.values()) <= 1 << 16 else "<u4"]
     pairs, dropped = _count(texts)
     if not pairs:

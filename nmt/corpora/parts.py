@@ -47,11 +47,6 @@ def cut_corpora(
 
     A training corpus that is also an in-domain or held-out set is not cut.
     """
-    whole = {*corpora.in_domain, *held_out_sets(corpora)}
+    large = {*corpora.train} - {*corpora.in_domain, *held_out_sets(corpora)}
     names = dict.fromkeys([*corpora.train, *corpora.in_domain, *held_out_sets(corpora), *monolingual])
-    return {
-        name: cut(name, registry[name].pairs, shard)
-        if name in corpora.train and name not in whole
-        else [Part(name, name)]
-        for name in names
-    }
+    return {name: cut(name, registry[name].pairs, shard) if name in large else [Part(name, name)] for name in names}

@@ -29,6 +29,7 @@ import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -69,7 +70,7 @@ class Archive:
     sha256: str = ""
     published: str = ""
 
-    @property
+    @cached_property
     def path(self) -> str:
         """Its path below a mirror or a folder of archives (see `archive_path`)."""
         return archive_path(self.address)

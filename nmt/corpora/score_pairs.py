@@ -23,7 +23,9 @@ from nmt.corpora.arrays import write_array
 from nmt.corpora.clean import PAIRS_PER_PIECE
 from nmt.corpora.cleaned import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
-from nmt.corpora.train_lm import KINDS, SIDES, load_model, mask
+from nmt.corpora.train_lm import FILES, KINDS, META, SIDES, load_model, mask
+from nmt.settings.checks import each, read_values, text
+from nmt.system.files import verify
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -41,7 +43,9 @@ class Models:
 
     @classmethod
     def read(cls, folder: Path) -> Models:
-        """The models that the step train_lm wrote. Raises UserError if one is missing or broken."""
+        """The models that the step train_lm wrote together. Raises UserError if one is missing, broken or exchanged."""
+        digests = read_values(folder / META, digests=each(FILES, text()))["digests"]
+        verify(folder / META, digests, "train the language models again")
         known = [frozenset(byte_lines(folder / f"{side}.words")) for side in SIDES]
         in_domain, general = ([load_model(folder / f"{side}.{kind}.arpa") for side in SIDES] for kind in KINDS)
         return cls(known, in_domain, general)

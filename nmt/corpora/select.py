@@ -205,6 +205,8 @@ def _read_ratings(paths: list[Path], pairs: int) -> Ratings:
     ratings = np.concatenate([read_array(path, RATING) for path in paths])
     if len(ratings) != pairs:
         raise UserError(f"{len(ratings)} ratings for {pairs} pairs; run the step score_pairs again")
+    if wrong := int(np.isnan(ratings).sum()):
+        raise UserError(f"{wrong} of {pairs} ratings are no numbers; run the steps train_lm and score_pairs again")
     return ratings
 
 

@@ -21,6 +21,7 @@ from typing import BinaryIO, NamedTuple
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
+from nmt.settings.sections import language
 from nmt.system.files import UserError, decode_lines, warn, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -49,7 +50,10 @@ WHOLE = Shard()
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--language", nargs="?", help="language code, such as en or fr; none for text that is tokenized already"
+        "--language",
+        type=language,
+        nargs="?",
+        help="language code, such as en or fr; none for text that is tokenized already",
     )
     parser.add_argument("--input", type=Path, required=True, help="text with a sentence on each line")
     parser.add_argument("--output", type=Output, required=True)

@@ -7,7 +7,8 @@ probability that smoothing leaves for it. The models are n-gram models with modi
 KenLM's lmplz.
 
 The output folder holds for each side the vocabulary (`source.words`, a word a line) and the two models
-(`source.in-domain.arpa`, `source.general.arpa`).
+(`source.in-domain.arpa`, `source.general.arpa`), and `meta.json`, which has the digests of these files: models of two
+runs are never mixed.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import argparse
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 import kenlm
@@ -29,11 +32,13 @@ from nmt.corpora.clean import count_words
 from nmt.corpora.cleaned import CleanedText, Pair, add_cleaned_arguments, cleaned_text, pair_files
 from nmt.corpora.pairs import read_byte_pairs
 from nmt.settings.sections import Select
-from nmt.system.files import UserError, atomic, partial_name
+from nmt.system.files import UserError, atomic, partial_name, sha256, warn, write_json
 from nmt.system.options import OutputFolder
 
 SIDES = ("source", "target")
 KINDS = ("in-domain", "general")
+META = "meta.json"
+FILES = [f"{side}.{what}" for side in SIDES for what in ("words", *(f"{kind}.arpa" for kind in KINDS))]
 MEMORY = "1G"  # in which lmplz sorts; beyond it, lmplz uses the disk
 UNKNOWN = b"<unknown>"
 MORE_SYMBOLS = 3  # beside the words of the vocabulary: UNKNOWN, </s> and lmplz's <unk>; <s> is never predicted
@@ -49,41 +54,57 @@ def vocabulary(lines: Iterable[bytes]) -> frozenset[bytes]:
     return frozenset(word for word, count in counter.items() if count > 1 and word not in special and b"\0" not in word)
 
 
+def known_words(lines: list[bytes], language: str) -> frozenset[bytes]:
+    """The vocabulary of in-domain text. Raises UserError if it has no word: models would compare lengths alone."""
+    known = vocabulary(lines)
+    words = [word for line in lines for word in line.split()]
+    share = sum(word in known for word in words) / len(words)
+    said = f"the in-domain text of the {language} language has {len(lines)} sentences, and of its words"
+    if not known:
+        raise UserError(f"{said} none occurs twice, so that only lengths could be compared; give more text")
+    if share < 0.5:
+        warn(f"{said} only {share:.0%} occur twice; the others are unknown to the models, so give more text")
+    return known
+
+
 def mask(line: bytes, known: frozenset[bytes]) -> tuple[bytes, int]:
     """The line with every word outside `known` replaced by the unknown word, and the number of its words."""
     words = line.split()
     return b" ".join([word if word in known else UNKNOWN for word in words]), len(words)
 
 
-def estimate(lmplz: Path, order: int, lines: Iterable[bytes], known: frozenset[bytes], arpa: Path) -> None:
-    """Estimate an interpolated model with modified Kneser-Ney smoothing on `lines`, and write it to `arpa`.
+def estimate(
+    lmplz: str, order: int, lines: Iterable[bytes], known: frozenset[bytes], arpa: Path, partial: Path
+) -> None:
+    """Estimate the interpolated model `arpa` with modified Kneser-Ney smoothing on `lines`, and write it to `partial`.
 
     In every context its probabilities sum to one over `known`, UNKNOWN, </s> and <unk>; a word of `known` that `lines`
     lack has the probability of <unk>. Raises UserError if lmplz cannot be run or fails.
     """
-    with atomic(arpa) as partial:
-        text = partial_name(arpa.with_suffix(".txt"))
+    text = partial_name(arpa.with_suffix(".txt"))
+    try:
+        with open(text, "wb") as file:
+            for line in lines:
+                file.write(mask(line, known)[0] + b"\n")
+        command: list[str | Path] = [lmplz, "--order", str(order), "--memory", MEMORY, "--discount_fallback"]
+        command += ["--vocab_pad", str(len(known) + MORE_SYMBOLS), "--temp_prefix", f"{arpa.parent}{os.sep}"]
+        command += ["--text", text, "--arpa", partial]
         try:
-            with open(text, "wb") as file:
-                for line in lines:
-                    file.write(mask(line, known)[0] + b"\n")
-            command: list[str | Path] = [lmplz, "--order", str(order), "--memory", MEMORY, "--discount_fallback"]
-            command += ["--vocab_pad", str(len(known) + MORE_SYMBOLS), "--temp_prefix", f"{arpa.parent}{os.sep}"]
-            command += ["--text", text, "--arpa", partial]
-            try:
-                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            except OSError as error:
-                build = "build it with `python -m nmt lmplz`"
-                raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {build}") from None
-            if done.returncode:
-                output = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
-                print(*output[-10:], sep="\n", file=sys.stderr)
-                # One thread of lmplz after another fails: the last line need not be the cause, a full disk.
-                full = [line for line in output if FULL_DISK.search(line)]
-                reason = [f"exit code {done.returncode}", *output, *full][-1]
-                raise UserError(f"{lmplz}: {arpa} could not be estimated: {reason}")
-        finally:
-            text.unlink(missing_ok=True)
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except OSError as error:
+            build = "build it with `python -m nmt lmplz`"
+            raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {build}") from None
+        if done.returncode:
+            output = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]
+            print(*output[-10:], sep="\n", file=sys.stderr)
+            # One thread of lmplz after another fails: the last line need not be the cause, a full disk.
+            full = [line for line in output if FULL_DISK.search(line)]
+            reason = [f"exit code {done.returncode}", *output, *full][-1]
+            if done.returncode < 0 and not full:
+                reason = f"it was ended by {signal.strsignal(-done.returncode)}; give it more memory, and repeat"
+            raise UserError(f"{lmplz}: {arpa} could not be estimated: {reason}")
+    finally:
+        text.unlink(missing_ok=True)
 
 
 def load_model(arpa: Path) -> kenlm.Model:
@@ -109,7 +130,7 @@ def draw(text: CleanedText, words: int, seed: int) -> list[Pair]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt train_lm`."""
-    parser.add_argument("--lmplz", type=Path, required=True, help="the program of KenLM that estimates models")
+    parser.add_argument("--lmplz", required=True, help="the program of KenLM that estimates models")
     add_cleaned_arguments(parser)
     parser.add_argument("--in-domain-sources", nargs="*", type=Path, default=[], help="tokenized text")
     parser.add_argument("--in-domain-targets", nargs="*", type=Path, default=[])
@@ -130,11 +151,14 @@ def run(arguments: argparse.Namespace) -> None:
     text.check_clean()
     print("train_lm: drawing the general text", file=sys.stderr, flush=True)
     general = draw(text, sum(count_words(source) for source, _ in in_domain), arguments.seed)
-    for side, language in enumerate(SIDES):
-        known = vocabulary(pair[side] for pair in in_domain)
-        with atomic(arguments.output / f"{language}.words") as partial, open(partial, "wb") as file:
-            file.writelines(word + b"\n" for word in sorted(known))
-        for kind, pairs in zip(KINDS, (in_domain, general), strict=True):
-            print(f"train_lm: the {kind} model of the {language} language", file=sys.stderr, flush=True)
-            lines = (pair[side] for pair in pairs)
-            estimate(arguments.lmplz, settings.order, lines, known, arguments.output / f"{language}.{kind}.arpa")
+    with ExitStack() as stack:
+        # The last one entered is renamed first: META comes last, when all others are there.
+        partials = {name: stack.enter_context(atomic(arguments.output / name)) for name in (META, *FILES)}
+        for side, language in enumerate(SIDES):
+            known = known_words([pair[side] for pair in in_domain], language)
+            partials[f"{language}.words"].write_bytes(b"".join(word + b"\n" for word in sorted(known)))
+            for kind, pairs in zip(KINDS, (in_domain, general), strict=True):
+                print(f"train_lm: the {kind} model of the {language} language", file=sys.stderr, flush=True)
+                lines, name = (pair[side] for pair in pairs), f"{language}.{kind}.arpa"
+                estimate(arguments.lmplz, settings.order, lines, known, arguments.output / name, partials[name])
+        write_json(partials[META], {"digests": {name: sha256(partials[name]) for name in FILES}})

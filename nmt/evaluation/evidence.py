@@ -32,11 +32,11 @@ COLUMNS = (
 )
 
 
-def closed_model(lmplz: Path, order: int, text: Path, known: frozenset[bytes]) -> Any:
+def closed_model(lmplz: str, order: int, text: Path, known: frozenset[bytes]) -> Any:
     """A language model (kenlm.Model) of `text` over the vocabulary `known`, see `estimate`."""
     with tempfile.TemporaryDirectory(prefix="evidence.") as folder:
         arpa = Path(folder) / f"{text.name}.arpa"
-        estimate(lmplz, order, byte_lines(text), known, arpa)
+        estimate(lmplz, order, byte_lines(text), known, arpa, arpa)
         return load_model(arpa)
 
 
@@ -58,7 +58,7 @@ def unseen_percent(text: Path, test: Path) -> float:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lmplz", required=True, type=Path, help="KenLM's program that trains language models")
+    parser.add_argument("--lmplz", required=True, help="KenLM's program that trains language models")
     parser.add_argument("--order", type=int, default=4, help="order of the language models (4)")
     parser.add_argument("--labels", required=True, nargs="+", help="the names of the texts")
     parser.add_argument("--sources", required=True, nargs="+", help="tokenized source sides, one file for each text")
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
-def side(lmplz: Path, order: int, texts: Sequence[Path], test: Path) -> list[tuple[int, int, float, float]]:
+def side(lmplz: str, order: int, texts: Sequence[Path], test: Path) -> list[tuple[int, int, float, float]]:
     """For one side of each text: its words, the size of the vocabulary, the unseen percentage and the perplexity."""
     if not any(count_words(line) for line in byte_lines(test)):
         raise UserError(f"{test}: holds no words to measure perplexity on; name another test set")

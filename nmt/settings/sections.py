@@ -7,6 +7,7 @@ from typing import Annotated
 
 from nmt.settings.checks import (
     Section,
+    checked,
     choice,
     file_pairs,
     flag,
@@ -21,13 +22,20 @@ from nmt.settings.checks import (
 )
 from nmt.settings.variant import PRECISIONS
 
+LANGUAGE = "[a-z]{2,3}"
+
+
+def language(code: str) -> str:
+    """The type of an option that is a language code. Raises UserError."""
+    return str(checked(code, matching(LANGUAGE, "a language code as en"), "language"))
+
 
 @dataclass(frozen=True)
 class Languages:
     """Language codes, as sacremoses knows them and as files end."""
 
-    source: Annotated[str, matching("[a-z]{2,3}", "a language code as en")]
-    target: Annotated[str, matching("[a-z]{2,3}", "a language code as fr")]
+    source: Annotated[str, matching(LANGUAGE, "a language code as en")]
+    target: Annotated[str, matching(LANGUAGE, "a language code as fr")]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import torch
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.model.network import Network
 from nmt.settings.checks import build
+from nmt.settings.sections import language
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_codes_argument(parser)
     parser.add_argument(
         "--languages",
+        type=language,
         nargs=2,
         metavar=("SOURCE", "TARGET"),
         help="language codes, such as en and fr; needed with --checkpoints",

@@ -19,6 +19,7 @@ from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
 from nmt.settings.checks import finite, read_values
+from nmt.settings.sections import language
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
 from nmt.system.files import UserError, read_json
@@ -60,7 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_codes_argument(parser)
     parser.add_argument(
-        "--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="language codes, such as en and fr"
+        "--languages",
+        type=language,
+        required=True,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="codes, such as en and fr",
     )
     parser.add_argument(
         "--initial", type=Path, metavar="DIR", help="trained model to continue, for a variant that continues another"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -50,3 +51,18 @@ def test_a_piece_that_fails_leaves_the_file_unchanged(tmp_path: Path) -> None:
         write_array(tmp_path / "a.npy", DTYPE, pieces())
     assert len(read_array(tmp_path / "a.npy", DTYPE)) == 4
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_damaged_headers_are_one_line(tmp_path: Path) -> None:
+    """What numpy raises at them is past telling: among much else, errors of Python's tokenizer."""
+    path, draw = tmp_path / "a.npy", random.Random(1)
+    write_array(path, DTYPE, [np.zeros(9, DTYPE)])
+    whole = path.read_bytes()
+    for _ in range(300):
+        damaged, place = bytearray(whole), draw.randrange(100)
+        damaged[place : place + draw.randrange(3)] = draw.choice([b"(", b"'", b"9", b"\n", b"\0", b"{[("])
+        if damaged == whole:
+            continue
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match="make it again"):
+            read_array(path, DTYPE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -257,3 +258,20 @@ def test_offsets_that_disagree_are_refused(case: Case) -> None:
     np.save(case.output / "source.offsets.npy", np.array([0, 3, 3]))
     with pytest.raises(UserError, match="does not agree"):
         Bitext(case.output)
+
+
+def test_both_passes_see_the_same_words(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """A carriage return at the end of a line and a byte order mark are no words."""
+    case.write(["one", "two", "three"], ["un", "deux", "trois"])
+    (case.folder / "en").write_bytes(b"\xef\xbb\xbf\r\ntwo\r\n\r\n")
+    assert case.run() == 0
+    assert decoded(case) == [("two", "deux")]
+    assert "2 pairs with an empty side were dropped" in capsys.readouterr().err
+
+
+def test_a_pipe_cannot_be_read_twice(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write(["one"], ["un"])
+    (case.folder / "fr").unlink()
+    os.mkfifo(case.folder / "fr")
+    assert case.run() == 1
+    assert capsys.readouterr().err.endswith("fr: a pipe or a device; name a file\n")

@@ -254,3 +254,12 @@ def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     small_disk.free()
     assert case.select(words=30000) == 0
     assert case.files() == ALL
+
+
+def test_ratings_that_are_no_numbers_are_refused(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.prepare()
+    ratings = np.load(case.folder / "web.1-of-1.ratings.npy")
+    ratings[[3, 7]] = np.nan
+    np.save(case.folder / "web.1-of-1.ratings.npy", ratings)
+    assert case.select(words=700) == 1
+    assert "2 of 500 ratings are no numbers; run the steps train_lm and score_pairs again" in last_line(capsys)

@@ -8,12 +8,13 @@ from pathlib import Path
 import kenlm
 import pytest
 
+from nmt.corpora import train_lm as training
 from nmt.corpora.cleaned import CleanedText, read_cleaned
 from nmt.corpora.train_lm import draw, load_model, vocabulary
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Case, last_line, make_case, source_words
 
-FILES = [f"{side}.{name}" for side in ("source", "target") for name in ("general.arpa", "in-domain.arpa", "words")]
+FILES = ["meta.json", *sorted(training.FILES)]
 
 
 @pytest.fixture
@@ -88,10 +89,54 @@ def test_shards_change_nothing(case: Case) -> None:
     assert [(case.folder / "models" / name).read_bytes() for name in FILES] == whole
 
 
-def test_a_single_sentence_is_enough(case: Case) -> None:
-    case.in_domain = [("Yes", "Oui")]
+def test_a_single_sentence_is_enough_if_its_words_occur_twice(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.corpora = {"web": [("No", "Non")]}
+    case.in_domain = [("yes yes", "oui oui")]
     assert (case.clean(), case.train_lm(), case.score_pairs()) == (0, 0, 0)
+    case.in_domain = [("yes yes", "oui mais non")]
+    assert case.train_lm() == 1
+    said = "the in-domain text of the target language has 1 sentences, and of its words none occurs twice"
+    assert said in last_line(capsys)
+    case.in_domain = [("yes yes", "oui mais non , oui")]
+    assert case.train_lm() == 0
+    assert "of its words only 40% occur twice; the others are unknown to the models" in capsys.readouterr().err
+
+
+def test_models_of_two_runs_are_never_mixed(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that is killed while it gives the models their names leaves some of the former run."""
+    assert (case.clean(), case.train_lm()) == (0, 0)
+    former = {name: (case.folder / "models" / name).read_bytes() for name in FILES}
+    assert case.train_lm(seed="2") == 0
+    changed = [name for name in training.FILES if (case.folder / "models" / name).read_bytes() != former[name]]
+    assert changed
+    (case.folder / "models" / changed[0]).write_bytes(former[changed[0]])
+    assert case.score_pairs() == 1
+    assert f"{changed[0]}: damaged or exchanged, it does not agree with meta.json; train the" in last_line(capsys)
+
+
+def test_a_run_that_fails_leaves_the_models_of_the_former_one(case: Case) -> None:
+    assert (case.clean(), case.train_lm()) == (0, 0)
+    former = {name: (case.folder / "models" / name).read_bytes() for name in FILES}
+    program = case.folder / "lmplz"
+    program.write_text(f'#!/bin/sh\ncase "$*" in *target.general*) exit 3;; esac\nexec {case.lmplz} "$@"\n')
+    program.chmod(0o755)
+    case.lmplz = program
+    assert case.train_lm(seed="2") == 1
+    assert {path.name: path.read_bytes() for path in (case.folder / "models").iterdir()} == former
+
+
+def test_lmplz_in_the_working_folder(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    (case.folder / "lmplz").symlink_to(case.lmplz)
+    monkeypatch.chdir(case.folder)
+    assert (case.clean(), case.train_lm(lmplz="./lmplz")) == (0, 0)
+
+
+def test_lmplz_that_dies_says_of_what(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.lmplz = case.folder / "lmplz"
+    case.lmplz.write_text("#!/bin/sh\necho === 1/5 Counting ===\nkill -9 $$\n")
+    case.lmplz.chmod(0o755)
+    assert (case.clean(), case.train_lm()) == (0, 1)
+    assert "could not be estimated: it was ended by Killed; give it more memory, and repeat" in last_line(capsys)
 
 
 # ---- bad input
@@ -137,7 +182,7 @@ def test_lmplz_that_fails_is_quoted(case: Case, capsys: pytest.CaptureFixture[st
     case.lmplz.chmod(0o755)
     assert case.train_lm() == 1
     assert "source.in-domain.arpa could not be estimated: out of memory" in last_line(capsys)
-    assert [path.name for path in (case.folder / "models").iterdir()] == ["source.words"]
+    assert list((case.folder / "models").iterdir()) == []
     case.lmplz.write_text("#!/bin/sh\necho x.cc:1: No space left on device\necho a thread ended early\nexit 3\n")
     assert case.train_lm() == 1
     assert "could not be estimated: x.cc:1: No space left on device" in last_line(capsys)

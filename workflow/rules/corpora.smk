@@ -5,7 +5,8 @@
 # folder.
 SIDES = ["source", "target"]
 WORDS_AND_MODELS = ["words", "in-domain.arpa", "general.arpa"]
-LANGUAGE_MODELS = expand("<data>/language_models/{side}.{what}", side=SIDES, what=WORDS_AND_MODELS)
+LANGUAGE_MODELS = ["<data>/language_models/meta.json"]
+LANGUAGE_MODELS += expand("<data>/language_models/{side}.{what}", side=SIDES, what=WORDS_AND_MODELS)
 BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
