@@ -27,7 +27,8 @@ from nmt.system.files import UserError, atomic, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
-LINES_PER_UPDATE = 10_000  # of the progress
+LINES_PER_UPDATE = 10_000  # of the progress, which is shown after SILENT seconds
+SILENT = 5.0
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8, or not all columns
 LONGEST = 1 << 24  # bytes of a line
 STRAY = 10  # lines that are not UTF-8; fewer do not show in which encoding the file is
@@ -122,7 +123,7 @@ def _write(stream: io.BufferedReader, column: int, output: Path, name: str, plac
 
 def _write_lines(lines: Iterable[str], output: Path, name: str) -> int:
     count = 0
-    with Progress(f"extract {name}", None, "lines") as progress:
+    with Progress(f"extract {name}", None, "lines", silent=SILENT) as progress:
         with open(output, "w", encoding="utf-8", newline="\n") as file:
             for line in lines:
                 file.write(line)

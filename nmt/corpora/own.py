@@ -121,7 +121,7 @@ def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Map
     for use in ("train", "development", "in_domain"):
         for place, address in places(getattr(experiment.corpora, use)).items():
             if place in tests:
-                said = f"{address}:{place[1]}" if place[1] else address
+                said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
                 raise UserError(f"{said}: text of both test and {use}; leave it out of one of them")
 
 

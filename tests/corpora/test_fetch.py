@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 import subprocess
 import sys
 import threading
@@ -204,7 +205,9 @@ def broken_off(server: Server, output: Path) -> None:
     server.ranges.clear()
 
 
-@pytest.mark.parametrize("version", [{"ETag": '"one"'}, {"Last-Modified": "Fri, 24 May 2013 10:00:00 GMT"}])
+@pytest.mark.parametrize(
+    "version", [{"ETag": '"one"'}, {"ETag": "one"}, {"Last-Modified": "Fri, 24 May 2013 10:00:00 GMT"}]
+)
 def test_a_later_run_resumes(server: Server, tmp_path: Path, version: dict[str, str]) -> None:
     server.versions = version
     broken_off(server, tmp_path / "x")
@@ -273,10 +276,17 @@ def test_a_complete_partial_file_only_needs_its_name(server: Server, tmp_path: P
     assert server.paths == []
 
 
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"address": 1}'])
+@pytest.mark.parametrize(
+    "note",
+    [
+        *("", "{", "[]", '{"address": 1}', '{"address": "URL", "version": "a\\nb: c", "bytes": 5120000}'),
+        *('{"address": "URL", "version": 7, "bytes": 5120000}', '{"address": "URL", "version": "a", "bytes": "x"}'),
+        *('{"address": "URL", "version": "é", "bytes": 5120000}', '{"address": "URL", "version": "a", "bytes": -1}'),
+    ],
+)
 def test_a_part_of_unknown_origin_is_dropped(server: Server, tmp_path: Path, note: str) -> None:
     (tmp_path / ".x.partial").write_bytes(b"x" * 1000)
-    (tmp_path / ".x.partial.json").write_text(note)
+    (tmp_path / ".x.partial.json").write_text(note.replace("URL", f"{server.address}/x"))
     get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert names(tmp_path) == ["x"]
 
@@ -467,6 +477,16 @@ def test_mirror_without_the_file(tmp_path: Path) -> None:
         get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror=str(tmp_path))
     with pytest.raises(UserError, match="mirror: ~nobody-here/x: no such folder"):
         get("https://host/a/b.tgz", tmp_path / "out" / "x", mirror="~nobody-here/x")
+    assert names(tmp_path / "out") == []
+
+
+def test_a_copy_in_a_mirror_is_a_file(tmp_path: Path) -> None:
+    """A device has no end, and a pipe waits for one who writes to it."""
+    (tmp_path / "a").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "b")
+    for name in ("a", "b"):
+        with pytest.raises(UserError, match=f"{name}: a pipe or a device, not a file"):
+            get(f"https://host/{name}", tmp_path / "out" / "x", mirror=str(tmp_path))
     assert names(tmp_path / "out") == []
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,26 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["mine", *FILES[:-1]], "config: files.test: expected a list of files, source and target"),
         (["mine", *FILES[:-1], "test.txt"], "test.txt: does not end in a language, as .en does; name both languages"),
         (["mine", *FILES[:-1], "test.sv"], "train.fi and test.sv: end in different languages; name both languages"),
+        (["mine", *FILES[:-2], "dev.de", "dev.fi"], "dev.de: text of both test and development; leave it out of one"),
+        (["mine", *FILES[:-2], "./train.de", "test.fi"], "train.de: text of both test and train; leave it out"),
+        (["mine", *FILES[:-1], "short.fi"], "test: 5 lines in test.de but 1 in short.fi; the sides must be aligned"),
+        (["mine", *FILES[:-1], "latin.fi"], "latin.fi: line 1 is Latin-1, not UTF-8, as are 5 of 5 lines; convert"),
+        (["mine", *FILES[:-1], "cut.fi"], "cut.fi: truncated or damaged"),
+        (["mine", *FILES[:-2], "a{b}.de", "test.fi"], "without { } < > \\"),
+        (["mine", *FILES[:-2], ".", "test.fi"], ".: a folder; name a file"),
+        (
+            ["mine", *FILES[:-2], "data/mine/x.de", "test.fi"],
+            "data/mine/x.de: in data/mine, which the run itself writes",
+        ),
+        (
+            ["mine", *FILES[:-2], "both.zip"],
+            "both.zip: a zip archive; name the file in it, in the registry or as both.zip:",
+        ),
+        (["mine", *FILES[:-2], "both.tsv"], "both.tsv:1: does not end in a language, as .en does; name both languages"),
+        (
+            ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
+            "both.tsv:4: line 1 has 3 columns",
+        ),
         (["mine", *FILES, "--languages", "de", "de"], "config: languages: de is source and target"),
         (["mine", *FILES, "--languages", "German", "fi"], "config: languages.source: expected a language code"),
     ],
@@ -104,8 +126,22 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
 def test_a_mistake_is_a_line_and_writes_nothing(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("test.txt", "test.sv"):
+    for name in ("test.txt", "test.sv", "a{b}.de"):
         Path(name).touch()
+    lines = Path("test.fi").read_text().split("\n")
+    for name in ("train", "dev", "test"):
+        for side in ("de", "fi"):
+            Path(f"{name}.{side}").write_text(
+                "".join(f"{line}\n" for line in Path(f"{name}.{side}").read_text().split("\n")[:5])
+            )
+    Path("short.fi").write_text(lines[0])
+    Path("latin.fi").write_bytes(b"\xe4\n" * 5)
+    Path("cut.fi").write_bytes(gzip.compress(b"a\n" * 5)[:15])
+    Path("both.tsv").write_text("a\tb\tc\n" * 5)
+    Path("data/mine").mkdir(parents=True)
+    shutil.copy("test.de", "data/mine/x.de")
+    with zipfile.ZipFile("both.zip", "w") as archive:
+        archive.write("test.de")
     before = sorted(Path("config").rglob("*"))
     assert main(["new", *words]) == 1
     error = capsys.readouterr().err
@@ -127,3 +163,29 @@ def test_a_package_without_the_workflow_is_a_line(
     said = capsys.readouterr().err
     assert said.startswith("nmt new: the workflow is not part of the installed package; ")
     assert said.count("\n") == 1
+
+
+def test_tables_and_archives() -> None:
+    """A table holds both sides, and may name its languages; a file in an archive follows a colon."""
+    lines = {
+        name: [Path(f"{name}.{side}").read_text().split("\n")[:-1] for side in ("fi", "de")]
+        for name in ("train", "dev")
+    }
+    for name, ending in (("train", "fi-de.tsv.gz"), ("dev", "tsv")):
+        text = "".join(f"{source}\t{target}\n" for source, target in zip(*lines[name], strict=True)).encode()
+        Path(f"{name}.{ending}").write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        for side in ("fi", "de"):
+            archive.write(f"test.{side}", f"texts/test.{side}")
+    tests = ["a.zip:texts/test.fi", "a.zip:texts/test.de"]
+    assert main(["new", "mine", "--train", "train.fi-de.tsv.gz", "--dev", "dev.fi", "dev.de", "--test", *tests]) == 0
+    experiment = read_experiment(["mine"])
+    assert experiment.files is not None
+    assert experiment.files.train == ("train.fi-de.tsv.gz:1", "train.fi-de.tsv.gz:2")
+    assert (experiment.languages.source, experiment.languages.target) == ("fi", "de")
+    corpora = read_corpora(experiment)
+    assert corpora["train"].members == (":1", ":2")
+    assert [archive.address for archive in corpora["test"].archives] == ["a.zip", "a.zip"]
+    assert corpora["test"].members == ("texts/test.fi", "texts/test.de")
+    words = ["--train", "train.fi", "train.de", "--dev", "dev.tsv", "--test", *tests]
+    assert main(["new", "other", *words, "--languages", "fi", "de"]) == 0

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from nmt.corpora.own import check_files, check_mirror, mirror_folder, own_files
+from nmt.corpora import own as owning
+from nmt.corpora.own import (
+    check_files,
+    check_mirror,
+    check_outside,
+    check_tests,
+    digest,
+    file_and_member,
+    mirror_folder,
+    own_files,
+    read_corpora,
+)
 from nmt.corpora.registry import Archive
-from nmt.system.files import UserError
+from nmt.settings.experiment import Experiment, load
+from nmt.system.files import UserError, sha256
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +79,101 @@ def test_a_mirror_is_needed_as_long_as_an_archive_is_missing(tmp_path: Path) -> 
     for mirror in ("no/such", "~/no", "~nobody-here/x"):
         with pytest.raises(UserError, match=f"mirror: {mirror}: no such folder; set `mirror` in the config"):
             check_mirror(mirror, ["here", "missing"])
+
+
+def test_what_is_there_and_is_no_file_is_said_to_be_that(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (("texts", "^texts: a folder; name a file"), ("pipe", "^pipe: a pipe or a device; name a file")):
+        with pytest.raises(UserError, match=said):
+            check_files([name])
+
+
+@pytest.mark.parametrize(
+    ("entry", "file", "member"),
+    [
+        ("a.en", "a.en", ""),
+        ("a.tsv:1", "a.tsv", ":1"),
+        ("x/a:b.en", "x/a:b.en", ""),
+        ("a.zip:b/c.en", "a.zip", "b/c.en"),
+        ("a.tar.gz:b.tsv:2", "a.tar.gz", "b.tsv:2"),
+        ("a.ZIP:b.zip:c", "a.ZIP", "b.zip:c"),
+    ],
+)
+def test_a_member_follows_a_colon(entry: str, file: str, member: str) -> None:
+    assert file_and_member(entry) == (file, member)
+
+
+def experiment(results: str = "results/x", **files: object) -> Experiment:
+    given = {"train": ["a.en", "a.fr"], "development": ["b.en", "b.fr"], "test": ["c.en", "c.fr"]} | files
+    variants = {"one": {"updates": 1}}
+    text = {"experiment": "x", "results": results, "languages": {"source": "en", "target": "fr"}, "variants": variants}
+    return load({**text, "files": given, "select": {"rule": "all"}})
+
+
+@pytest.mark.parametrize("use", ["train", "development", "in_domain"])
+@pytest.mark.parametrize("pair", [["c.en", "d.fr"], ["d.en", "./c.fr"], ["link.en", "d.fr"]])
+def test_a_test_set_is_nothing_else(tmp_path: Path, use: str, pair: list[str]) -> None:
+    (tmp_path / "link.en").symlink_to("c.en")
+    one = experiment(**{use: pair})
+    corpora = read_corpora(one)
+    own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
+    with pytest.raises(UserError, match=f": text of both test and {use}; leave it out of one of them"):
+        check_tests(one, corpora, own)
+
+
+def test_sets_may_be_of_one_file_if_they_are_other_members() -> None:
+    one = experiment(development=["a.zip:dev.en", "a.zip:dev.fr"], test=["a.zip:test.en", "a.zip:test.fr"])
+    corpora = read_corpora(one)
+    check_tests(one, corpora, {"a.zip": "a.zip"})
+    again = experiment(development=["a.tsv:1", "a.tsv:2"], test=["a.tsv:1", "a.tsv:2"])
+    with pytest.raises(UserError, match=r"^a\.tsv:1: text of both"):
+        check_tests(again, read_corpora(again), {})
+
+
+def test_what_is_read_is_not_what_the_run_writes(tmp_path: Path) -> None:
+    for folder in ("data/x/tokenized", "results/x", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("data/x")
+    one = experiment()
+    check_outside(one, ["data/a.en", "data/xy/a.en", "../a.en"], str(tmp_path), ["wmt13/test.tgz"])
+    for own in (
+        "data/x/tokenized/train.en",
+        "./data/x/a.en",
+        "link/a.en",
+        "results/x/a.en",
+        str(tmp_path / "data/x/a"),
+    ):
+        with pytest.raises(UserError, match="which the run itself writes; move it elsewhere"):
+            check_outside(one, ["a.en", own], "", [])
+    for mirror in ("data/x", "data/x/archives", "link", (tmp_path / "results/x").as_uri()):
+        with pytest.raises(UserError, match="which the run itself writes"):
+            check_outside(one, [], mirror, [])
+    with pytest.raises(UserError, match=r"data/x/archives/t\.tgz: in data/x, which the run itself writes"):
+        check_outside(one, [], "data", ["a.tgz", "x/archives/t.tgz"])
+    (tmp_path / "shortcut").symlink_to("data")
+    for results in ("data/x", "data/x/figures", "data", "shortcut/x/figures"):
+        with pytest.raises(UserError, match=f"results: {results} and data/x, which the run writes, must not lie in"):
+            check_outside(experiment(results), [], "", [])
+
+
+def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is replaced by one of the same size and an older date; it is computed once, whatever the memory."""
+    read: list[str] = []
+    monkeypatch.setattr(owning, "sha256", lambda path: read.append(path) or sha256(path))
+
+    def found() -> str:
+        owning._memory.cache_clear()  # as in another process
+        return digest("a.en")
+
+    file = tmp_path / "a.en"
+    file.write_bytes(b"one\n")
+    assert [found(), found()] == [hashlib.sha256(b"one\n").hexdigest()] * 2
+    assert read == ["a.en"]
+    (tmp_path / "b.en").write_bytes(b"two\n")
+    os.utime(tmp_path / "b.en", (1, 1))
+    os.replace(tmp_path / "b.en", file)
+    assert found() == hashlib.sha256(b"two\n").hexdigest()
+    for damaged in ("", "[[", "[]", '{"a.en": [[4], 1]}', "[" * 100_000):
+        owning.MEMORY.write_text(damaged)
+        assert found() == hashlib.sha256(b"two\n").hexdigest()

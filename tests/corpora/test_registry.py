@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from pathlib import Path, PurePosixPath
 
@@ -323,3 +324,20 @@ def test_the_second_papers_registries() -> None:
             source, target = corpus.members
             assert "en" in source
             assert target.endswith((f".{language}", f".{language}.sgm", "titles.fi-en:1"))
+
+
+def test_a_path_is_the_same_with_and_without_a_dot(tmp_path: Path) -> None:
+    row = BARE | {"source_address": "./x/a.en.xz", "target_address": "x//a.fr.xz"}
+    again = BARE | {"name": "again", "target_address": "x/./a.fr.xz"}
+    corpora = read_registry(written(tmp_path, row, again))
+    assert corpora["toy"].archives == corpora["again"].archives == (Archive("x/a.en.xz"), Archive("x/a.fr.xz"))
+
+
+def test_three_thousand_corpora_are_read_in_seconds(tmp_path: Path) -> None:
+    rows = [BARE | {"name": f"c{n}", "source_address": f"x/{n}.en", "target_address": f"x/{n}.fr"} for n in range(3000)]
+    begun = time.process_time()
+    assert len(read_registry(written(tmp_path, *rows))) == 3000
+    assert time.process_time() - begun < 20
+    last = BARE | {"name": "z", "source_address": "x/7.en/y", "target_address": "y/z"}
+    with pytest.raises(UserError, match=r"line 3002: x/7\.en/y and x/7\.en cannot both be files"):
+        read_registry(written(tmp_path, *rows, last))
