@@ -55,20 +55,20 @@ def test_the_page_leads_to_results(tree: Tree) -> None:
 
 
 def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
-    """A newer file by its bytes, an older one by its length; and there is no lock to refuse it."""
+    """By its bytes, also if it is older and of the same length; and there is no lock to refuse it."""
     file = tree.folder / "train.de"
     text, before = file.read_text(), file.stat()
     os.utime(file)
     assert planned(tree) == set()
     file.write_text(text.replace("ist", "war"))
     assert {"extract", "train", "index"} <= planned(tree)
-    file.write_text(text.replace("ist", "bleibt"))
+    file.write_text(text.replace("ist", "sei"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns - 10**12))
     assert {"extract", "train", "index"} <= planned(tree)
     [words] = plannable(PAGE)
     run = tree.snakemake("data/mine/selected/train.de", *words, "small.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert "bleibt" in (tree.folder / "data/mine/selected/train.de").read_text()
+    assert "sei" in (tree.folder / "data/mine/selected/train.de").read_text()
     assert not list(tree.folder.glob("data/*.lock.tsv"))
 
 
@@ -129,6 +129,10 @@ def test_mistakes_end_the_dry_run_with_a_line(tree: Tree) -> None:
     wrong = tree.folder / "wrong.yaml"
     wrong.write_text(f"{overlay}files: {{train: [trian.de, train.fi]}}\n")
     assert said(tree, configs=["wrong.yaml"]).startswith("trian.de: no such file; the nearest is train.de; correct")
+    wrong.write_text(f"{overlay}files: {{train: [data/wrong/train.de, train.fi]}}\n")
+    assert "data/wrong/train.de: in data/wrong, which the run itself writes" in said(tree, configs=["wrong.yaml"])
+    wrong.write_text(f"{overlay}files: {{development: [test.de, test.fi]}}\n")
+    assert "test.de: text of both test and development" in said(tree, configs=["wrong.yaml"])
     wrong.write_text(f"{overlay}results: results/mine\n")
     assert "results/mine is the folder of the experiment mine" in said(tree, configs=["wrong.yaml"])
     wrong.write_text("extends: config/open.yaml\nexperiment: wrong\nmirror: ~/no/such\n")
