@@ -109,13 +109,8 @@ def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Map
     def places(names: Iterable[str]) -> dict[tuple[str, str], str]:
         corpora = [registry[name] for name in names]
         files = [one for corpus in corpora for one in zip(corpus.archives, corpus.members, strict=True)]
-        return {
-            (
-                os.path.realpath(own[archive.address]) if archive.address in own else archive.path,
-                member,
-            ): archive.address
-            for archive, member in files
-        }
+        paths = {one.address: os.path.realpath(own[one.address]) for one, _ in files if one.address in own}
+        return {(paths.get(one.address) or one.path, member): one.address for one, member in files}
 
     tests = places(experiment.corpora.test)
     for use in ("train", "development", "in_domain"):

@@ -17,5 +17,5 @@ def test_a_language_that_no_file_could_hold_is_refused_at_once(step: object, opt
     """Not after a whole training, when the summary is written."""
     parser = argparse.ArgumentParser()
     step.add_arguments(parser)  # type: ignore[attr-defined]
-    with pytest.raises(UserError, match="^language: expected a language code as en, not "):
+    with pytest.raises(UserError, match=r"^language: expected a language code as en, not "):
         parser.parse_args([f"--{option}", code, code])

@@ -96,8 +96,8 @@ with one_line_mistakes():
     ARCHIVES = {archive.path: archive for archive in FILES if archive.address not in OWN}
     if workflow.is_main_process:
         check_tests(EXPERIMENT, REGISTRY, OWN)
+        check_outside(EXPERIMENT, OWN.values(), "" if GENERATED else MIRROR, ARCHIVES)
     if workflow.is_main_process and not GENERATED:
-        check_outside(EXPERIMENT, OWN.values(), MIRROR, ARCHIVES)
         check_files(OWN.values())
         check_mirror(MIRROR, [f"{DATA}/archives/{path}" for path in ARCHIVES])
 # The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
