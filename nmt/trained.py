@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,11 +17,23 @@ from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, integer, read_values
 from nmt.settings.variant import Architecture
 from nmt.system.device import warn_if_slow
-from nmt.system.files import UserError, atomic, sha256, verify, write_json
+from nmt.system.files import (
+    UserError,
+    atomic,
+    atomic_folder,
+    check_folder,
+    read_lines,
+    recorded,
+    sha256,
+    verify,
+    write_json,
+    write_lines,
+)
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
 CODES = ("source.codes", "target.codes")  # only of a model of subwords
 LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests, and those of the codes
+WHAT, IS_OWN = "a model of this project", recorded(SUMMARY, (*LEARNED, *CODES, "metrics.jsonl"))
 DIGESTS = Check(
     f"the digests of {', '.join(LEARNED)} and, for a model of subwords, of {', '.join(CODES)}",
     lambda value: (
@@ -77,35 +88,49 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
             raise UserError(f"{path}: not of this model, which is one of words; remove the file")
     model = load_model(folder / MODEL, device)
     source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
+    if model.symbols != (len(source), len(target)):
+        raise UserError(f"{folder}: its weights and its shortlists are not of one model; train it again")
     return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
 
 
-def vocabulary_files(shortlists: Sequence[Path], codes: Sequence[Path]) -> dict[str, Path]:
-    """Name in the folder of a model -> original, of the shortlists and of the codes, if there are any."""
-    return dict(zip((SOURCE, TARGET, *CODES), [*shortlists, *codes], strict=False))
+def check_output(folder: Path) -> None:
+    """Raise UserError if `folder` cannot be replaced by a model: it holds anything but one."""
+    check_folder(folder, WHAT, IS_OWN)
 
 
-def write_trained(folder: Path, model: Network, copies: Mapping[str, Path], summary: Mapping[str, Any]) -> None:
-    """Write the folder that `load_trained` reads; `copies` are its other files, name -> original.
+def write_trained(
+    folder: Path,
+    model: Network,
+    shortlists: Sequence[Shortlist],
+    summary: Mapping[str, Any],
+    metrics: Path | None = None,
+) -> None:
+    """Write the folder that `load_trained` reads, as a whole or not at all, with a copy of `metrics`.
 
-    `summary` has the languages; the digests are added to it. An earlier summary is removed first and the new one
-    written last, so that a folder with a summary is whole.
+    `summary` has the languages; the digests are added to it. The vocabularies are those that were read, whatever their
+    files hold by now. Raises UserError as `check_output` and `save_model` do.
     """
-    for name in (SUMMARY, *CODES):
-        (folder / name).unlink(missing_ok=True)
-    for name, original in copies.items():
-        with atomic(folder / name) as partial:
-            shutil.copyfile(original, partial)
-    save_model(model, folder / MODEL)
-    digests = {name: sha256(folder / name) for name in (*LEARNED, *CODES) if (folder / name).exists()}
-    write_json(folder / SUMMARY, {**summary, "digests": digests})
+    with atomic_folder(folder, WHAT, IS_OWN) as partial:
+        for shortlist, name, codes in zip(shortlists, (SOURCE, TARGET), CODES, strict=True):
+            shortlist.write(partial / name)
+            if shortlist.codes is not None:
+                shortlist.codes.write(partial / codes)
+        if metrics is not None:
+            write_lines(partial / metrics.name, read_lines(metrics))
+        save_model(model, partial / MODEL)
+        digests = {name: sha256(partial / name) for name in (*LEARNED, *CODES) if (partial / name).exists()}
+        write_json(partial / SUMMARY, {**summary, "digests": digests})
 
 
 def save_model(model: Network, path: str | Path) -> None:
-    """Write the weights as safetensors; the metadata holds what is needed to build the model again."""
+    """Write the weights as safetensors; the metadata holds what is needed to build the model again.
+
+    Raises UserError if a weight is not finite.
+    """
     about = {"architecture": asdict(model.architecture), "symbols": model.symbols, "updates": model.updates}
     metadata = {"model": json.dumps(about)}  # one entry: the order of several would change from file to file
     weights = {name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}
+    _check_finite(weights, path)
     with atomic(path) as partial:
         partial.write_bytes(safetensors.torch.save(weights, metadata))  # save_file lets no other user read it
 
@@ -132,6 +157,10 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
     except (safetensors.SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: not a whole model of this project ({reason}); train it again") from None
+    _check_finite(weights, path)
+    return model.to(device).eval()
+
+
+def _check_finite(weights: Mapping[str, torch.Tensor], path: str | Path) -> None:
     if not all(bool(weight.isfinite().all()) for weight in weights.values()):
         raise UserError(f"{path}: its weights are not finite; train it again, with a lower learning_rate")
-    return model.to(device).eval()

@@ -92,7 +92,7 @@ class SmallDisk:
         self.limit(room)
         assert main(words) == 1
         said = capsys.readouterr().err.strip().split("\n")[-1]
-        assert said == f"nmt {words[0]}: {output}: no space left; nothing was changed, free some and repeat"
+        assert said == f"nmt {words[0]}: {output}: no space left; free some and repeat"
         assert list(self.folder.iterdir()) == []
         self.free()
         assert main(words) == 0

@@ -125,7 +125,7 @@ def test_as_a_module_it_names_itself_so() -> None:
         (
             OSError(errno.ENOSPC, "No space left on device", "results/x"),
             1,
-            "nmt shortlist: results/x: no space left; nothing was changed, free some and repeat\n",
+            "nmt shortlist: results/x: no space left; free some and repeat\n",
         ),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "nmt shortlist: x: Permission denied\n"),
         (FileNotFoundError(errno.ENOENT, "No usable folder"), 1, "nmt shortlist: No usable folder\n"),
@@ -233,7 +233,7 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
         run = shell(f"{command} >&-", tmp_path)
         assert (run.returncode, run.stderr) == (1, f"{name}: {closed}")
     run = shell("nmt status demo > /dev/full", tmp_path)
-    said = "nmt status: the disk of the output: no space left; nothing was changed, free some and repeat\n"
+    said = "nmt status: the disk of the output: no space left; free some and repeat\n"
     assert (run.returncode, run.stderr) == (1, said)
 
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,17 +26,7 @@ from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.settings.checks import choice, each, integer, read_values, text
-from nmt.system.files import (
-    DISK_FULL,
-    UserError,
-    check_regular,
-    check_replaceable,
-    partial_name,
-    sha256,
-    verify,
-    warn,
-    write_json,
-)
+from nmt.system.files import UserError, atomic_folder, check_regular, recorded, sha256, verify, warn, write_json
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
 
@@ -76,7 +65,7 @@ class Bitext:
         )
         verify(folder / META, meta["digests"], "binarize again")
         self._pairs: int = meta["pairs"]
-        self._shortlists: dict[str, str] = meta["shortlists"]
+        self.shortlists: dict[str, str] = meta["shortlists"]
         dtype, words = DTYPES[meta["dtype"]], meta["words"]
         self._source, self._source_offsets, self.source_lengths = _open_side(
             folder, "source", self._pairs, words["source"], dtype
@@ -88,7 +77,7 @@ class Bitext:
     def require(self, shortlists: Sequence[Shortlist], names: Sequence[str]) -> None:
         """Raise UserError, with the file's name, unless these are the shortlists that made the ids of both sides."""
         for side, shortlist, name in zip(SIDES, shortlists, names, strict=True):
-            if shortlist.digest() != self._shortlists[side]:
+            if shortlist.digest() != self.shortlists[side]:
                 raise UserError(f"{name}: not the shortlist of the {side} side of {self.folder}; name its own")
 
     def __len__(self) -> int:
@@ -101,6 +90,11 @@ class Bitext:
     def target(self, pair: int) -> Ids:
         """The ids of the target sentence of `pair`, shape (words,), read-only, without EOS."""
         return self._target[self._target_offsets[pair] : self._target_offsets[pair + 1]]
+
+
+def digests(shortlists: Sequence[Shortlist]) -> dict[str, str]:
+    """The digest of each side's shortlist, by which a text and a training know their own."""
+    return {side: one.digest() for side, one in zip(SIDES, shortlists, strict=True)}
 
 
 def _open_side(
@@ -119,32 +113,6 @@ def _open_side(
         if lengths.min() > 0:
             return np.asarray(np.memmap(ids_path, dtype=dtype, mode="r", shape=(words,))), offsets, lengths
     raise UserError(f"{offsets_path}: does not agree with {META}; binarize again")
-
-
-@contextmanager
-def _new_folder(final: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `final` that replaces it on success and is removed on failure.
-
-    Raises UserError if the disk is full, or if `final` exists and is no binarized text.
-    """
-    check_replaceable(final, "a binarized text", lambda path: path.name in (META, *FILES))
-    final.parent.mkdir(parents=True, exist_ok=True)
-    partial, former = partial_name(final), final.with_name(f".{final.name}.former")
-    for leftover in (partial, former):
-        shutil.rmtree(leftover, ignore_errors=True)
-    partial.mkdir()
-    try:
-        yield partial
-        if final.exists():
-            os.replace(final, former)
-        os.replace(partial, final)
-        shutil.rmtree(former, ignore_errors=True)
-    except OSError as error:
-        if error.errno not in DISK_FULL:
-            raise
-        raise UserError(f"{final}: no space left; nothing was changed, free some and repeat") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _words(texts: list[Path]) -> Iterator[list[list[str]]]:
@@ -237,7 +205,7 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
         raise UserError(f"{texts[0]}, {texts[1]}: no pair with words on both sides; check data selection")
     if dropped:
         warn(f"{texts[0]}, {texts[1]}: {dropped} pairs with an empty side were dropped")
-    with _new_folder(output) as folder:
+    with atomic_folder(output, "a binarized text", recorded(META, FILES)) as folder:
         order = _shuffled(pairs, seed)
         lengths = _distribute(texts, shortlists, order, dtype, folder)
         for side, side_lengths in zip(SIDES, lengths, strict=True):
@@ -256,7 +224,7 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
                 "dtype": dtype.str,
                 "symbols": symbols,
                 "seed": seed,
-                "shortlists": {side: one.digest() for side, one in zip(SIDES, shortlists, strict=True)},
+                "shortlists": digests(shortlists),
                 "digests": {name: sha256(folder / name) for name in FILES},
             },
         )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nmt.system.files import UserError, read_lines, warn
+from nmt.system.files import UserError, read_lines, warn, write_lines
 
 MARK = "@@"
 VERSION = "#version: 0.2"
@@ -33,8 +33,8 @@ class Codes:
     def __post_init__(self) -> None:
         from subword_nmt.apply_bpe import BPE  # here, so that models of words do without it
 
-        lines = [VERSION, *(" ".join(merge) for merge in self.merges)]
-        object.__setattr__(self, "_bpe", BPE(io.StringIO("\n".join(lines)), separator=MARK, vocab=self.known))
+        lines = io.StringIO("\n".join(self._lines()))
+        object.__setattr__(self, "_bpe", BPE(lines, separator=MARK, vocab=self.known))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], symbols: Sequence[str] | None = None) -> Codes:
@@ -62,6 +62,13 @@ class Codes:
                     f"{path}: not the codes of this vocabulary, whose {symbol} they cannot make; name its own"
                 )
         return cls(tuple(merges), None if symbols is None else frozenset(symbols))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the codes atomically, as the step learn_bpe does."""
+        write_lines(path, self._lines())
+
+    def _lines(self) -> list[str]:
+        return [VERSION, *(" ".join(merge) for merge in self.merges)]
 
     def split(self, words: Iterable[str]) -> list[str]:
         """The subwords of `words`, without the words that end in the mark."""

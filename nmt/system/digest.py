@@ -64,7 +64,8 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
         # Without a file, or with a damaged one, the modules are parsed again: a failure here costs time only.
         with suppress(OSError):
             MEMORY.parent.mkdir(exist_ok=True)
-            MEMORY.write_text(json.dumps(_memory()))
+            content = json.dumps(_memory())
+            MEMORY.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}")
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
@@ -91,10 +92,14 @@ def _own(names: Iterable[str]) -> set[str]:
 
 @cache
 def _memory() -> dict[str, Any]:
-    """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports."""
+    """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports.
+
+    The file begins with the hash of the rest: of a damaged one, nothing is believed.
+    """
     with suppress(OSError, ValueError):
-        kept = json.loads(MEMORY.read_text())
-        if isinstance(kept, dict):
+        found, _, content = MEMORY.read_text().partition("\n")
+        if hashlib.sha256(content.encode()).hexdigest() == found:
+            kept: dict[str, Any] = json.loads(content)
             return kept
     return {}
 

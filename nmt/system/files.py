@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
+PARTIAL, FORMER = ".partial", ".former"
 
 
 class UserError(Exception):
@@ -68,6 +69,79 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
             partial.unlink()
 
 
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Path], bool]) -> Iterator[Path]:
+    """As `atomic` for a folder: yield a new one that replaces `path` as a whole on success.
+
+    Raises UserError as `check_folder` does, and if the disk is full.
+    """
+    check_folder(path, what, is_own)
+    final = Path(os.path.realpath(path))
+    final.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_name(final)
+    former = partial.with_suffix(FORMER)
+    partial.mkdir()
+    try:
+        yield partial
+        if final.exists():
+            shutil.copymode(final, partial)
+            os.replace(final, former)
+        os.replace(partial, final)
+        sync_folder(final.parent)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise _refusal(path, error) from None
+    finally:
+        if former.exists() and not final.exists():
+            os.replace(former, final)
+        for leftover in (partial, former):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def check_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Path], bool]) -> None:
+    """Raise UserError if the folder `path` cannot be replaced: it holds what is not ours, is in use, or is a file."""
+    final = Path(os.path.realpath(path))
+    if final.exists() and not final.is_dir():
+        raise UserError(f"{path}: a file; name a folder")
+    if Path.cwd().is_relative_to(final) or os.path.ismount(final):
+        raise UserError(f"{path}: is replaced as a whole, which this folder cannot be; name a folder in it")
+    check_replaceable(final, what, is_own)
+    check_outputs([final.with_name(f".{final.name}.new")])
+
+
+def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
+    """What `check_folder` takes for own: files of these names in a folder whose JSON file `record` holds digests."""
+    own = {record, *names}
+
+    def is_own(path: Path) -> bool:
+        with suppress(UserError, OSError):
+            found = read_json(path.with_name(record))
+            return path.name in own and isinstance(found, dict) and "digests" in found
+        return False
+
+    return is_own
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of the files in `folder` to disk, as fsync does with their contents."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise UserError where an output is an input, or lies in a folder that is one; links are followed."""
+    read = {Path(os.path.realpath(one)): one for one in inputs}
+    for path in outputs:
+        final = Path(os.path.realpath(path))
+        for one in read.keys() & {final, *final.parents} if not _is_special(path) else ():
+            where = "is read too" if one == final else f"lies in {read[one]}, which is read"
+            raise UserError(f"{path}: {where}; name another output")
+
+
 def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise UserError where a file cannot be written or two of `paths` lead to the same one; nothing is left behind."""
     finals = set()
@@ -104,7 +178,7 @@ def _final(path: str | os.PathLike[str]) -> Path:
 def _refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
     """The error for an output that cannot be written."""
     if error.errno in DISK_FULL:
-        return UserError(f"{path}: no space left; nothing was changed, free some and repeat")
+        return UserError(f"{path}: no space left; free some and repeat")
     return UserError(f"{path}: cannot be written ({error.strerror}); name another file")
 
 
@@ -125,12 +199,19 @@ def check_replaceable(folder: Path, what: str, is_own: Callable[[Path], bool]) -
 
 
 def partial_name(final: Path) -> Path:
-    """This process's name for the unfinished `final`. Leftovers of killed processes on this machine are removed."""
-    for leftover in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
-        process = leftover.name.removeprefix(f".{final.name}.").removesuffix(".partial")
-        if process.isdecimal() and not _lives(int(process)):
+    """This process's name for the unfinished `final`. Leftovers of killed processes on this machine are removed.
+
+    A folder that was moved aside and has no successor is put back.
+    """
+    for leftover in final.parent.glob(f".{glob.escape(final.name)}.*"):
+        process = leftover.stem.removeprefix(f".{final.name}.")
+        if leftover.suffix not in (PARTIAL, FORMER) or not process.isdecimal() or _lives(int(process)):
+            continue
+        if leftover.suffix == FORMER and not final.exists():
+            os.replace(leftover, final)
+        else:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-    return final.with_name(f".{final.name}.{os.getpid()}.partial")
+    return final.with_name(f".{final.name}.{os.getpid()}{PARTIAL}")
 
 
 def _lives(process: int) -> bool:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path, PosixPath
 
-from nmt.system.files import UserError, check_outputs
+from nmt.system.files import UserError, check_apart, check_outputs
 
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # many more than a machine can start end the process without a word
@@ -21,20 +21,22 @@ class OutputFolder(PosixPath):
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise UserError, before any work, for a number out of range and an output that is named twice or not writable."""
+    """Raise UserError, before any work, for a number out of range and an output that is not writable.
+
+    An output that is named twice, or that is an input, is refused too: every other path among the options is an input.
+    """
     check_numbers(arguments)
-    check_outputs(_outputs(arguments))
+    paths = [path for _, path in _values(arguments) if isinstance(path, Path)]
+    outputs = [path for path in paths if isinstance(path, Output | OutputFolder)]
+    check_apart(outputs, [path for path in paths if not isinstance(path, Output | OutputFolder)])
+    check_outputs(map(_written, outputs))
 
 
-def _outputs(arguments: argparse.Namespace) -> Iterator[Path]:
-    """The files to write; for a folder a file in it or, where there is none yet, a file in its place."""
-    for _, path in _values(arguments):
-        if isinstance(path, OutputFolder):
-            if path.is_file():
-                raise UserError(f"{path}: a file; name a folder")
-            yield path / "output" if path.is_dir() else path
-        elif isinstance(path, Output):
-            yield path
+def _written(path: Output | OutputFolder) -> Path:
+    """The file to write; for a folder a file in it or, where there is none yet, a file in its place."""
+    if isinstance(path, OutputFolder) and path.is_file():
+        raise UserError(f"{path}: a file; name a folder")
+    return path / "output" if isinstance(path, OutputFolder) and path.is_dir() else path
 
 
 def _values(arguments: argparse.Namespace) -> Iterator[tuple[str, object]]:

@@ -19,10 +19,11 @@ from typing import Any, BinaryIO
 
 import torch
 
-from nmt.system.files import UserError, atomic, check_replaceable, warn
+from nmt.system.files import UserError, atomic, check_replaceable, sync_folder, warn
 from nmt.training.metrics import METRICS
 
-LATEST, PREVIOUS, DAMAGED = "latest.pt", "previous.pt", "damaged.pt"
+LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
+TEXTS = {"data", "development", "codes", "initial"}  # settings that are fingerprints of files
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"
 
@@ -73,6 +74,7 @@ class Checkpoint:
     optimizer: dict[str, Any]
     best: dict[str, Any]
     metrics: str
+    shortlists: dict[str, str] = field(default_factory=dict)  # the digest of each side's; none in older versions
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:
@@ -85,19 +87,13 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether training writes a file of this name to its folder of checkpoints."""
-    return path.name in (LATEST, PREVIOUS, DAMAGED, METRICS) or path.match(".*.partial")
+    """Whether a file in a folder of checkpoints is one that training writes there."""
+    return path.name in (LATEST, PREVIOUS, DAMAGED, FORMER, METRICS) or path.match(".*.partial")
 
 
 def check_folder(folder: Path) -> None:
     """Raise UserError if `folder` holds anything but checkpoints and what belongs to them."""
     check_replaceable(folder, "a folder of checkpoints", _is_own)
-
-
-def check_apart(output: Path, folder: Path) -> None:
-    """Raise UserError if `output` is in the folder of checkpoints, which holds nothing else."""
-    if Path(os.path.realpath(output)).is_relative_to(os.path.realpath(folder)):
-        raise UserError(f"--output: {output} is in the folder of --checkpoints; name another folder")
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -106,13 +102,18 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Wait until no other process trains in `folder`, and keep others out while the context lasts."""
+def locked(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Wait until no other process trains in `folder`, and keep others out while the context lasts.
+
+    Without `wait`, raises UserError where another process trains there.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if not wait:
+                raise UserError(f"{folder}: another process trains there; wait for it to end") from None
             warn(f"{folder}: another process trains there; waiting for it to end")
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:
@@ -136,13 +137,13 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
             os.fsync(file.fileno())
         if latest.exists():
             os.replace(latest, folder / PREVIOUS)
-    _sync(folder)
+    sync_folder(folder)
 
 
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed, and unfinished files of a killed process are removed. Raises UserError if the checkpoint
+    A damaged file is renamed, as is one of other text, and unfinished files of a killed process are removed. Raises UserError if the checkpoint
     was made with settings other than `settings`, and names them; a setting at its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
@@ -161,6 +162,14 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             continue
         before = checkpoint.settings
         differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+        if differing and TEXTS.issuperset(differing):
+            os.replace(path, folder / FORMER)
+            (folder / PREVIOUS).unlink(missing_ok=True)
+            warn(
+                f"{path}: of other text ({', '.join(differing)}), and renamed to {FORMER}; "
+                "the training starts from the beginning"
+            )
+            return None
         if differing:
             raise UserError(
                 f"{path}: "
@@ -216,16 +225,21 @@ def _read(file: BufferedReader) -> Checkpoint | None:
         content = torch.load(file, map_location="cpu", weights_only=True)
         state = content["state"]
         state["interval"] = Interval(**state["interval"])
-        return Checkpoint(**{**content, "state": State(**state)})
-    except (EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
-        path = Path(file.name)
-        raise UserError(f"{path}: written by another version; resume with that one, or delete {path.parent}") from None
+        checkpoint = Checkpoint(**{**content, "state": State(**state)})
+        if all(map(_is_typed, (checkpoint, checkpoint.state, checkpoint.state.interval))):
+            return checkpoint
+    except (AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
+        pass
+    raise foreign(Path(file.name))
 
 
-def _sync(folder: Path) -> None:
-    """Write the names of the files in `folder` to disk, as fsync does with their contents."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+def _is_typed(value: Checkpoint | State | Interval) -> bool:
+    """Whether every field of `value` has its type: a file may hold anything."""
+    kinds: dict[Any, Any] = {"float": int | float, "float | None": int | float | None, "str": str, "int": int}
+    kinds |= {"State": State, "Interval": Interval, "list[float]": list}
+    return all(isinstance(getattr(value, one.name), kinds.get(one.type, dict)) for one in fields(value))
+
+
+def foreign(path: Path) -> UserError:
+    """The error for a checkpoint that is whole, and not of this version or this model."""
+    return UserError(f"{path}: written by another version; resume with that one, or delete {path.parent}")

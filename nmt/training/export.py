@@ -13,18 +13,18 @@ from typing import Any
 
 import torch
 
-from nmt.corpora.shortlist import add_codes_argument, read_shortlists
+from nmt.corpora.binarize import digests
+from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.network import Network
 from nmt.settings.checks import build
 from nmt.settings.sections import language
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder
-from nmt.trained import CODES, SOURCE, SUMMARY, TARGET, load_trained, vocabulary_files, write_trained
-from nmt.training.checkpoint import Checkpoint, check_apart, fingerprint, look_at_checkpoint
+from nmt.trained import SUMMARY, check_output, load_trained, write_trained
+from nmt.training.checkpoint import Checkpoint, fingerprint, look_at_checkpoint
 
-VOCABULARIES = (SOURCE, TARGET, *CODES)
-Parts = tuple[Network, Mapping[str, Path], Mapping[str, Any]]
+Parts = tuple[Network, list[Shortlist], Mapping[str, Any]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,33 +55,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.model is not None:
-        model, copies, summary = of_model(arguments)
-    else:
-        model, copies, summary = of_checkpoint(arguments)
+    check_output(arguments.output)
+    model, shortlists, summary = of_checkpoint(arguments) if arguments.model is None else of_model(arguments)
     if arguments.bf16:
         model.bfloat16()
-    write_trained(arguments.output, model, copies, summary)
+    write_trained(arguments.output, model, shortlists, summary)
 
 
 def of_model(arguments: argparse.Namespace) -> Parts:
-    """The network, the vocabularies and the summary of a trained model. Raises UserError."""
-    if arguments.output.resolve() == arguments.model.resolve():
-        raise UserError(f"--output: {arguments.output} is the folder of --model; name another folder")
+    """The network, the shortlists and the summary of a trained model. Raises UserError."""
     if arguments.shortlists or arguments.codes or arguments.languages:
         raise UserError("--shortlists, --codes, --languages: --model has its own; leave them out")
     trained = load_trained(arguments.model)
-    copies = {name: arguments.model / name for name in VOCABULARIES if (arguments.model / name).exists()}
-    return trained.model, copies, read_json(arguments.model / SUMMARY)
+    return trained.model, [trained.source, trained.target], read_json(arguments.model / SUMMARY)
 
 
 def of_checkpoint(arguments: argparse.Namespace) -> Parts:
     """The same of the latest checkpoint of a training. Raises UserError."""
-    check_apart(arguments.output, arguments.checkpoints)
     if not arguments.shortlists or not arguments.languages:
         raise UserError("--shortlists, --languages: both are needed with --checkpoints; name those of the training")
     checkpoint = look_at_checkpoint(arguments.checkpoints)
-    model = built(checkpoint, [len(shortlist) for shortlist in read_shortlists(arguments)])
+    shortlists = read_shortlists(arguments)
+    if checkpoint.shortlists not in ({}, digests(shortlists)):
+        raise UserError("--shortlists: not those of the training; name its own, source first")
+    model = built(checkpoint, list(map(len, shortlists)))
     if checkpoint.settings.get("codes") != (fingerprint(arguments.codes) if arguments.codes else None):
         raise UserError("--codes: not those of the training; name its own, or none for a model of words")
     state = checkpoint.state
@@ -92,7 +89,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
         "finished": False,
         "languages": arguments.languages,
     }
-    return model, vocabulary_files(arguments.shortlists, arguments.codes), summary
+    return model, shortlists, summary
 
 
 def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:
@@ -104,6 +101,6 @@ def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:
     try:
         model.load_state_dict(checkpoint.best or checkpoint.model, assign=True)
     except RuntimeError:
-        raise UserError("--shortlists: not those of the training; name its own") from None
+        raise UserError("--shortlists: not those of the training; name its own, source first") from None
     model.updates = checkpoint.state.best_updates if checkpoint.best else checkpoint.state.updates
     return model

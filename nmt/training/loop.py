@@ -28,7 +28,7 @@ from nmt.system.files import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
 from nmt.training.batches import Batch, Batches, ahead
-from nmt.training.checkpoint import LATEST, Checkpoint, Interval, State, read_checkpoint, write_checkpoint
+from nmt.training.checkpoint import LATEST, Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
 from nmt.training.likelihood import Sentences, sentence_nll
 from nmt.training.metrics import METRICS, append_metrics
 from nmt.training.parallel import Processes
@@ -36,6 +36,11 @@ from nmt.training.update import make_update
 
 UPDATES_A_RECORD = 50
 SKIPS_ALLOWED = 20
+
+
+def rate(words: int, seconds: float) -> float | None:
+    """Words a second; None where no time has passed by the clock."""
+    return words / seconds if seconds else None
 
 
 class Training:
@@ -80,9 +85,7 @@ class Training:
             self.folder.mkdir(parents=True, exist_ok=True)
             checkpoint = read_checkpoint(self.folder, self.settings)
         if checkpoint is not None:
-            self.model.load_state_dict(checkpoint.model)
-            self.update.optimizer.load_state_dict(checkpoint.optimizer)
-            self.state, self.best = checkpoint.state, checkpoint.best
+            self.restore(checkpoint)
             if self.processes.first:
                 print(
                     f"{self.label}: resumes from the checkpoint of update {self.state.updates:,}",
@@ -95,6 +98,25 @@ class Training:
         if everywhere != self.processes.world * self.state.updates:
             raise UserError(f"{self.folder}: differs from process to process; name a folder that all machines share")
 
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take up the state of `checkpoint`. Raises UserError if it is not that of this model and its optimizer."""
+        optimizer, group = self.update.optimizer, {*self.update.optimizer.param_groups[0]}
+        shapes = {name: weight.shape for name, weight in self.model.state_dict().items()}
+        try:
+            self.model.load_state_dict(checkpoint.model)
+            optimizer.load_state_dict(checkpoint.optimizer)
+            fits = {*optimizer.param_groups[0]} == group and all(
+                tensor.shape in ((), parameter.shape[:1], parameter.shape)
+                for parameter, state in optimizer.state.items()
+                for tensor in state.values()
+            )
+            fits &= {name: weight.shape for name, weight in checkpoint.best.items()} in ({}, shapes)
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise foreign(self.folder / LATEST)
+        self.state, self.best = checkpoint.state, checkpoint.best
+
     def checkpoint(self) -> None:
         """Write a checkpoint of the state between two updates."""
         self.read()
@@ -106,6 +128,7 @@ class Training:
                 self.update.optimizer.state_dict(),
                 self.best,
                 self.metrics.read_text(encoding="utf-8"),
+                self.batches.bitext.shortlists,
             )
             write_checkpoint(self.folder, checkpoint)
         self.processes.wait()
@@ -147,7 +170,7 @@ class Training:
                 if evaluated:
                     self.evaluate()
                 stopped, over, due = processes.any(stop.asked, time.monotonic() >= end, self.checkpoint_due())
-                if stopped or over or due:
+                if stopped or over or due or self.finished():  # the model is written after it, and may find no room
                     self.checkpoint()
                 if stopped:
                     raise StoppedError(
@@ -228,7 +251,7 @@ class Training:
         figures = {
             "train_nll": None if cost is None else cost / self.optimization.batch,
             "gradient_norm": norm,
-            "words_per_second": interval.words / interval.seconds,
+            "words_per_second": rate(interval.words, interval.seconds),
         }
         state.seconds += interval.seconds
         state.target_words += interval.words
@@ -294,7 +317,7 @@ class Training:
             "precision": self.optimization.precision,
             "parameters": count_parameters(self.model),
             **state.scores(best=bool(self.best)),
-            "words_per_second": state.target_words / state.seconds,
+            "words_per_second": rate(state.target_words, state.seconds),
             "seed": self.optimization.seed,
             "settings_digest": self.settings_digest,
         }

@@ -134,5 +134,9 @@ def joined(device: torch.device) -> Iterator[Processes]:
     dist.init_process_group("gloo" if device.type == "cpu" else "cpu:gloo,cuda:nccl")
     try:
         yield Processes(dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"]))
+    except RuntimeError as error:
+        if isinstance(error, dist.DistError) or "gloo" in str(error) or "Connection" in str(error):
+            raise UserError("another process of this training has ended; it says why") from None
+        raise
     finally:
         dist.destroy_process_group()

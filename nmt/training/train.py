@@ -15,19 +15,18 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from nmt.corpora.binarize import META, Bitext
-from nmt.corpora.shortlist import add_codes_argument, read_shortlists
+from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
 from nmt.settings.checks import finite, read_values
 from nmt.settings.sections import language
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
-from nmt.system.files import UserError, read_json
+from nmt.system.files import UserError, check_apart, read_json
 from nmt.system.options import OutputFolder, add_threads_argument
-from nmt.trained import MODEL, SUMMARY, load_trained, vocabulary_files, write_trained
+from nmt.trained import MODEL, SUMMARY, check_output, load_trained, write_trained
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import (
-    check_apart,
     check_folder,
     fingerprint,
     has_checkpoint,
@@ -36,7 +35,6 @@ from nmt.training.checkpoint import (
 )
 from nmt.training.likelihood import read_ids
 from nmt.training.loop import Training
-from nmt.training.metrics import METRICS
 from nmt.training.parallel import Processes, joined
 
 
@@ -49,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--development",
         required=True,
         nargs=2,
+        type=Path,
         metavar=("SOURCE", "TARGET"),
         help="tokenized development text, one sentence a line",
     )
@@ -56,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shortlists",
         required=True,
         nargs=2,
+        type=Path,
         metavar=("SOURCE", "TARGET"),
         help="the words of both sides, as written by the step shortlist",
     )
@@ -106,12 +106,13 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.minutes > 0:
         raise UserError(f"--minutes {arguments.minutes:g}: must be more than 0")
     check_folder(arguments.checkpoints)
-    check_apart(arguments.output, arguments.checkpoints)
+    check_apart([arguments.output], [arguments.checkpoints])
+    check_apart([arguments.checkpoints], [arguments.output])
     with (
         joined(choose_device(variant.run_time.device)) as processes,
-        locked(arguments.checkpoints) if processes.first else nullcontext(),
+        locked(arguments.checkpoints, wait=processes.alone) if processes.first else nullcontext(),
     ):
-        training = set_up(arguments, variant, processes)
+        training, shortlists = set_up(arguments, variant, processes)
         [finished] = processes.any(processes.first and is_finished(training, arguments.output))
         if finished:
             if processes.first:
@@ -121,10 +122,12 @@ def run(arguments: argparse.Namespace) -> None:
                     file=sys.stderr,
                 )
             return
+        if processes.first:
+            check_output(arguments.output)
         training.resume()
         finished = training.run(arguments.minutes)
         if processes.first:
-            write(training, finished, arguments)
+            write(training, finished, shortlists, arguments)
             if not finished:
                 print(
                     f"{training.label}: ended early, after update {training.state.updates:,} of {training.last:,}; "
@@ -133,8 +136,8 @@ def run(arguments: argparse.Namespace) -> None:
                 )
 
 
-def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> Training:
-    """The training run that the command line describes, before its first update."""
+def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes) -> tuple[Training, list[Shortlist]]:
+    """The training run that the command line describes, before its first update, and the shortlists of both sides."""
     optimization = variant.optimization
     shortlists = read_shortlists(arguments)
     bitext = Bitext(arguments.data)
@@ -163,6 +166,8 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
             for one, other in zip(shortlists, (earlier.source, earlier.target), strict=True)
         ):
             raise UserError(f"--shortlists, --codes: not those of the model {arguments.initial}; name its own")
+        if earlier.model.architecture != variant.architecture:
+            raise UserError(f"--initial: the architecture of {arguments.initial} is not this variant's; name another")
         settings["initial"] = fingerprint([arguments.initial / MODEL])
         hours_before = read_values(arguments.initial / SUMMARY, hours=finite(0))["hours"]
         model = Network(variant.architecture, *earlier.model.symbols, optimization.implementation)
@@ -173,30 +178,30 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         from nmt.training.greedy import GreedyBLEU
 
         bleu = GreedyBLEU(arguments.development, shortlists)
-    return Training(
+    training = Training(
         variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes, bleu
     )
+    return training, shortlists
 
 
 def is_finished(training: Training, output: Path) -> bool:
-    """Whether a run with the same settings and data ended with the model in `output`."""
-    if has_checkpoint(training.folder) or not all((output / name).is_file() for name in (MODEL, SUMMARY)):
+    """Whether a run with the same settings and data ended with the model in `output`, which is whole."""
+    if has_checkpoint(training.folder) or not output.exists():
+        return False
+    try:
+        load_trained(output)
+    except UserError:
         return False
     summary = read_json(output / SUMMARY)
-    return (
-        isinstance(summary, dict)
-        and summary.get("settings_digest") == training.settings_digest
-        and summary.get("finished", True)
-    )
+    return summary.get("settings_digest") == training.settings_digest and summary.get("finished", True)
 
 
-def write(training: Training, finished: bool, arguments: argparse.Namespace) -> None:
+def write(training: Training, finished: bool, shortlists: list[Shortlist], arguments: argparse.Namespace) -> None:
     """Write the folder of a run that has ended; remove the checkpoints if it is finished."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
-    copies = {METRICS: training.metrics} | vocabulary_files(arguments.shortlists, arguments.codes)
-    write_trained(arguments.output, training.model, copies, summary)
+    write_trained(arguments.output, training.model, shortlists, summary, training.metrics)
     if finished:
         remove_checkpoints(arguments.checkpoints)

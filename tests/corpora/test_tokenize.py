@@ -194,7 +194,7 @@ def test_a_full_disk_is_one_line_and_no_text(
     small_disk.limit(100_000)
     assert main(words) == 1
     assert capsys.readouterr().err.strip().split("\n") == [
-        f"nmt tokenize: {small_disk.folder / 'out'}: no space left; nothing was changed, free some and repeat"
+        f"nmt tokenize: {small_disk.folder / 'out'}: no space left; free some and repeat"
     ]
     assert list(small_disk.folder.iterdir()) == []
     small_disk.free()

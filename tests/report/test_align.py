@@ -93,7 +93,7 @@ def test_a_full_disk_while_a_picture_is_drawn_is_one_line(
     output = folder / f"out.{kind}"
     (folder / f".out.{kind}.{os.getpid()}.partial").symlink_to("/dev/full")
     assert step(folder, "--figure", str(output)) == 1
-    said = f"nmt align: {output}: no space left; nothing was changed, free some and repeat\n"
+    said = f"nmt align: {output}: no space left; free some and repeat\n"
     assert capsys.readouterr().err == said
     assert not list(folder.glob("out.*"))
 
