@@ -15,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from nmt.corpora.shortlist import count_words
-from nmt.corpora.subwords import MARK
+from nmt.corpora.subwords import MARK, is_divisible
 from nmt.settings.sections import BytePairs
 from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     for path in arguments.inputs:
         with Progress(f"learn_bpe {path.name}", None, "lines") as progress:
             words += count_words(progress.over(read_lines(path)))[0]
-    for word in [word for word in words if word.endswith(MARK)]:
+    for word in [word for word in words if not is_divisible(word)]:
         del words[word]
     if not any(len(word) > 1 for word in words):
         raise UserError(f"{name}: no words of two characters to merge; check the steps before this one")

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.subwords import Codes, join, owners
+from nmt.corpora.subwords import MARK, Codes, join, owners
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
+MARKED = 20  # of so many words of a text, no more than one ends in the mark of subwords
 EOS = 0
 UNK = 1
 EOS_SYMBOL = "<eos>"
@@ -129,7 +130,12 @@ def read_shortlists(arguments: argparse.Namespace) -> list[Shortlist]:
     codes: Sequence[Path | None] = arguments.codes or [None, None]
     if len(codes) != 2:
         raise UserError(f"--codes: {len(codes)} files; name those of both sides, source first, or none")
-    return [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
+    shortlists = [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
+    for path, shortlist in zip(arguments.shortlists, shortlists, strict=True):
+        marked = sum(symbol.endswith(MARK) for symbol in shortlist.symbols)
+        if not arguments.codes and MARKED * marked > len(shortlist):
+            raise UserError(f"{path}: a vocabulary of subwords; name their codes, of both sides, with --codes")
+    return shortlists
 
 
 def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:

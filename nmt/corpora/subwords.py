@@ -1,7 +1,7 @@
 """Byte pair encoding (Sennrich et al., 2016): words as sequences of subwords, and back.
 
 A subword that does not end its word carries the mark "@@", so that joining is the exact inverse of splitting. A word
-of the text that ends in the mark itself could not be told from a subword; it is dropped.
+of the text that ends in the mark itself could not be told from a subword; it is dropped, as is one without an end.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from nmt.system.files import UserError, read_lines, warn, write_lines
 
 MARK = "@@"
+LONGEST_WORD = 1000  # characters; a longer one, which is no word, is dropped, for it would take hours
 VERSION = "#version: 0.2"
 END = "</w>"  # what a subword that ends its word carries in a file of codes
 
@@ -71,17 +72,25 @@ class Codes:
         return [VERSION, *(" ".join(merge) for merge in self.merges)]
 
     def split(self, words: Iterable[str]) -> list[str]:
-        """The subwords of `words`, without the words that end in the mark."""
-        return self._bpe.segment_tokens(word for word in words if not word.endswith(MARK))
+        """The subwords of `words`, without the words that have none."""
+        return self._bpe.segment_tokens(filter(is_divisible, words))
 
     def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
         """The subwords of each line of the text `name`; warns of the words that were dropped, with their number."""
         dropped = 0
         for words in lines:
-            dropped += sum(word.endswith(MARK) for word in words)
+            dropped += sum(not is_divisible(word) for word in words)
             yield self.split(words)
         if dropped:
-            warn(f"{name}: {dropped} words that end in {MARK} were dropped, for it marks subwords")
+            warn(
+                f"{name}: {dropped} words were dropped that end in {MARK}, which marks subwords, or have more than "
+                f"{LONGEST_WORD} characters"
+            )
+
+
+def is_divisible(word: str) -> bool:
+    """Whether `word` has subwords: it does not end in the mark, and is not too long."""
+    return not word.endswith(MARK) and len(word) <= LONGEST_WORD
 
 
 def _is_character(code: str) -> bool:

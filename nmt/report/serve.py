@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import select
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from nmt.report.page import document, escape
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from nmt.search.translator import Translator
     from nmt.trained import TrainedModel
 
-LOOPBACK = ("127.0.0.1", "localhost")
+LOOPBACK = "127.0.0.1"
 LARGEST = 2**16  # bytes of a request
 SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
@@ -41,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_argument(parser)
     parser.add_argument(
         "--host",
-        default=LOOPBACK[0],
+        default=LOOPBACK,
         help="address to listen on; any but a loopback address lets other machines in (default: %(default)s)",
     )
     parser.add_argument("--port", type=int, default=8000, help="0 takes one that is free (default: %(default)s)")
@@ -65,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.beam < 1 or arguments.n_best < 1:
         raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
+    if not arguments.host:
+        raise UserError(f"--host: empty, which would let every machine in; name an address, such as {LOOPBACK}")
     trained = load_trained(arguments.model, prepare(arguments))
     trained.freeze()
     service = Service(Translator(trained, arguments.tokenized), arguments.beam, arguments.n_best)
@@ -82,8 +86,8 @@ class Service:
         self._read_source, self._read = reader(source), reader(target)
         self._turn = threading.Lock()
 
-    def translate(self, text: str, send: Callable[[Message], None]) -> None:
-        """Send the best translation while it is found, and at last the n best; an error of `send` ends the search.
+    def translate(self, text: str, show: Callable[[Message], None]) -> Message:
+        """Show the best translation while it is found, and return the n best; an error of `show` ends the search.
 
         A message has the source and each translation as `reader` gives them, with its rows of weights, if any. That of
         a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
@@ -94,8 +98,7 @@ class Service:
         [words] = translator.words([text])
         [symbols] = to_symbols([words], trained.source, "the text")
         if not symbols:
-            send({"error": "there are no words in it"})
-            return
+            return {"error": "there are no words in it"}
         settings = BeamSettings(self._beam, n_best=min(self._n_best, self._beam), alignments=True)
         silent_until = 0.0
 
@@ -112,13 +115,13 @@ class Service:
             nonlocal silent_until
             start = time.monotonic()
             if start >= silent_until:
-                send(message([leader()], False))
+                show(message([leader()], False))
                 end = time.monotonic()
                 silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
 
         with self._turn:
             [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
-            send(message(best, True))
+        return message(best, True)
 
 
 class _Server(ThreadingHTTPServer):
@@ -155,7 +158,8 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
                 self._answer(HTTPStatus.BAD_REQUEST, json.dumps({"error": str(error)}).encode(), "application/json")
                 return
             self._head(HTTPStatus.OK, "application/x-ndjson")
-            service.translate(text, lambda message: self._send(json.dumps(message)))
+            self._unsent = b""
+            self._send(service.translate(text, self._show))
 
         def _text(self) -> str:
             """The text of the request; ValueError where there is none."""
@@ -176,10 +180,12 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
 
         def _is_foreign(self) -> bool:
             """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
-            name = self.headers.get("Host", "").partition(":")[0]
-            if host not in LOOPBACK or name in LOOPBACK:
+            name = self.headers.get("Host", "").rpartition("@")[2].partition(":")[0].lower()
+            here = self.connection.getsockname()[0]
+            if not _is_loopback(here) or name in ("localhost", host.lower()) or _is_loopback(name):
                 return False
-            self._answer(HTTPStatus.FORBIDDEN, b"not the address of this server\n", "text/plain")
+            said = f"not the address of this server: a proxy before it must send it Host: localhost, not {name!a}\n"
+            self._answer(HTTPStatus.FORBIDDEN, said.encode(), "text/plain")
             return True
 
         def _head(self, status: HTTPStatus, kind: str) -> None:
@@ -196,8 +202,14 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
             self._head(status, kind)
             self.wfile.write(body)
 
-        def _send(self, line: str) -> None:
-            self.wfile.write(f"{line}\n".encode())
+        def _show(self, message: Message) -> None:
+            """Send what the client takes without waiting, for others wait for the model; drop what comes meanwhile."""
+            self._unsent = self._unsent or _line(message)
+            if select.select([], [self.connection], [], 0)[1]:
+                self._unsent = self._unsent[self.connection.send(self._unsent) :]
+
+        def _send(self, message: Message) -> None:
+            self.wfile.write(self._unsent + _line(message))
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Nothing is logged."""
@@ -206,8 +218,21 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
         raise UserError(f"--port {port}: must be from 0 to {2**16 - 1}")
     try:
         return _Server((host, port), Handler)
-    except OSError as error:
-        raise UserError(f"--host {host} --port {port}: {error.strerror}; name others") from None
+    except (OSError, UnicodeError) as error:  # the second where it is too long for a name
+        reason = error.strerror if isinstance(error, OSError) else "no name of a machine"
+        raise UserError(f"--host {host} --port {port}: {reason}; name others") from None
+
+
+def _line(message: Message) -> bytes:
+    return f"{json.dumps(message)}\n".encode()
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether an address in digits is one of this machine to itself."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def page(trained: TrainedModel) -> str:

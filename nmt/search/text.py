@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
@@ -40,6 +41,7 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         required=True,
+        type=Path,
         metavar="DIR",
         help="folder of the trained model, such as data/EXPERIMENT/models/VARIANT",
     )

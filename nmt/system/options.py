@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path, PosixPath
 
@@ -23,12 +24,17 @@ class OutputFolder(PosixPath):
 def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
-    An output that is named twice, or that is an input, is refused too: every other path among the options is an input.
+    An output that is named twice, or that is an input, is refused too. Every other path among the options is an input,
+    and so is a word that names a file.
     """
     check_numbers(arguments)
-    paths = [path for _, path in _values(arguments) if isinstance(path, Path)]
-    outputs = [path for path in paths if isinstance(path, Output | OutputFolder)]
-    check_apart(outputs, [path for path in paths if not isinstance(path, Output | OutputFolder)])
+    outputs, inputs = [], []
+    for _, value in _values(arguments):
+        if isinstance(value, Output | OutputFolder):
+            outputs.append(value)
+        elif isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
+            inputs.append(value)
+    check_apart(outputs, inputs)
     check_outputs(map(_written, outputs))
 
 

@@ -2,7 +2,8 @@
 
 Snakemake's lock consists of files in `.snakemake/locks` that outlive the process. In addition each run holds a shared
 lock of the operating system, which is released whenever the process ends: if nobody holds it, the files are from dead
-runs. (Snakemake's option `nolock` would avoid the files, but would let two runs write the same outputs.)
+runs. Each run also holds a file of its own, which names its locks, so that they can be removed while others live.
+(Snakemake's option `nolock` would avoid the files, but would let two runs write the same outputs.)
 A job learns its run from an environment variable and ends when the run, or the shell between them, ends, so that the
 next run may start at once.
 """
@@ -15,6 +16,8 @@ import select
 import shutil
 import signal
 import threading
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 RUN = "NMT_RUN"  # the process of Snakemake, for its jobs
@@ -25,13 +28,14 @@ def announce() -> None:
     os.environ[RUN] = str(os.getpid())
 
 
-def clear_locks(folder: Path) -> None:
-    """Remove the locks in Snakemake's `folder` if all runs that made them are dead; register this run.
+def clear_locks(folder: Path) -> bool:
+    """Remove the locks in Snakemake's `folder` that dead runs made; register this run. Return whether others live.
 
     Locks from another machine, whose runs are not visible here, and those on file systems without locking are left
     alone.
     """
     locks, here = folder / "locks", os.uname().nodename.encode()
+    others = False
     try:
         folder.mkdir(exist_ok=True)
         file = os.open(folder / "runs.lock", os.O_RDWR | os.O_CREAT)  # open until the process ends
@@ -43,10 +47,42 @@ def clear_locks(folder: Path) -> None:
                 os.ftruncate(file, 0)
                 os.pwrite(file, here, 0)
         except BlockingIOError:
-            pass
+            others = True
         fcntl.flock(file, fcntl.LOCK_SH)
+        _clear_named_locks(folder)
     except OSError:
-        return
+        pass
+    return others
+
+
+def _clear_named_locks(folder: Path) -> None:
+    """Remove the locks that dead runs of this machine have named."""
+    for record in folder.glob(f"runs/{os.uname().nodename}.*"):
+        with open(record) as file, suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for name in file.read().split("\n"):
+                if name:
+                    (folder / "locks" / name).unlink(missing_ok=True)
+            record.unlink(missing_ok=True)
+
+
+def name_locks(folder: Path, locks: Iterable[str]) -> None:
+    """Name the files in Snakemake's `folder` that are the locks of this run, for the time when it is dead."""
+    with suppress(OSError):
+        (folder / "runs").mkdir(exist_ok=True)
+        record = folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"
+        file = os.open(record, os.O_RDWR | os.O_CREAT | os.O_TRUNC)  # open until the process ends
+        fcntl.flock(file, fcntl.LOCK_EX)
+        os.write(file, "\n".join(map(os.path.basename, locks)).encode())
+
+
+def end_gently() -> None:
+    """Let the handler of SIGTERM run beside the main thread: Snakemake's waits for a lock that this one may hold."""
+    handler = signal.getsignal(signal.SIGTERM)
+    if callable(handler):
+        signal.signal(
+            signal.SIGTERM, lambda *arguments: threading.Thread(target=handler, args=arguments, daemon=True).start()
+        )
 
 
 def end_with_run() -> None:

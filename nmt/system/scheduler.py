@@ -106,18 +106,25 @@ SCHEDULERS = {
         _grid_engine,
         {"parallel": "smp", "memory": "mem_free", "gpu": "gpu"},
         "JOB_ID",
-        r"(\d+)",
+        r"^(\d+)(?:\.\S*)?$",
         ("qstat", "-j"),
         r"do not exist|error reason",
     ),
-    "pbs": Scheduler(_pbs, {"gpu": "ngpus"}, "PBS_JOBID", r"(\S+)", ("qstat",), r"Unknown Job Id|has finished"),
+    "pbs": Scheduler(
+        _pbs,
+        {"gpu": "ngpus"},
+        "PBS_JOBID",
+        r"^(\d+(?:\.\S+)?)$",
+        ("qstat",),
+        r"Unknown Job Id|has finished",
+    ),
     "lsf": Scheduler(
         _lsf,
         {"unit": "MB"},
         "LSB_JOBID",
-        r"<(\d+)>",
+        r"^Job <(\d+)> is submitted",
         ("bjobs", "-noheader", "-o", "stat"),
-        r"is not found|\b(?:DONE|EXIT|ZOMBI)\b",
+        r"is not found|^\s*(?:DONE|EXIT|ZOMBI)\s*$",
     ),
 }
 
@@ -133,21 +140,36 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
     path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
     script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
-    run = subprocess.run(command, input=script, stdout=subprocess.PIPE, text=True, check=False)
-    found = re.search(scheduler.printed, run.stdout)
-    if run.returncode or found is None:
+    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.exit")}
+    try:
+        run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)
+    except FileNotFoundError:
+        raise UserError(f"{command[0]}: no such command; submit jobs from a machine that has it") from None
+    found = re.findall(scheduler.printed, run.stdout.decode(errors="replace"), re.MULTILINE)
+    if run.returncode or not found:
         raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
-    return found[1]
+    job: str = found[-1]
+    # The number may have been another job's; this one may have ended by now.
+    code = folder / f"{job}.exit"
+    if code.exists() and code.stat().st_mtime_ns == before.get(code.name):
+        code.unlink()
+    (folder / f"{job}.gone").unlink(missing_ok=True)
+    return job
+
+
+def _answer(command: list[str]) -> str:
+    """What `command` prints; nothing where there is no such command now."""
+    with suppress(OSError):
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return run.stdout.decode(errors="replace")
+    return ""
 
 
 def status(scheduler: Scheduler, job: str, now: float) -> str:
     """Whether a job is "running" (or waits), or has ended in "success" or "failed"."""
     code, gone = FOLDER / f"{job}.exit", FOLDER / f"{job}.gone"
     if not code.exists():
-        run = subprocess.run(
-            [*scheduler.ask, job], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-        if not re.search(scheduler.gone, run.stdout):
+        if not re.search(scheduler.gone, _answer([*scheduler.ask, job]), re.MULTILINE):
             return "running"
         with suppress(FileExistsError):
             gone.touch(exist_ok=False)

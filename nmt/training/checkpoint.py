@@ -143,8 +143,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed, as is one of other text, and unfinished files of a killed process are removed. Raises UserError if the checkpoint
-    was made with settings other than `settings`, and names them; a setting at its neutral value is in neither.
+    A damaged file is renamed, as is one of other text, and unfinished files of a killed process are removed. Raises
+    UserError if the checkpoint was made with settings other than `settings`, and names them; a setting at its neutral
+    value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from nmt.training.likelihood import read_ids, sentence_nll
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, metavar="DIR", help="folder that the step train wrote")
+    parser.add_argument("--model", required=True, type=Path, metavar="DIR", help="folder that the step train wrote")
     parser.add_argument(
         "--texts",
         required=True,

@@ -2,6 +2,7 @@
 import os
 import re
 import shlex
+import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ from nmt.settings.extends import resolve
 from nmt.settings.project import find
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
-from nmt.system.orphans import announce, clear_locks
+from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.streams import outlive_readers
 
 
@@ -74,7 +75,8 @@ announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
-    clear_locks(Path(".snakemake"))
+    if clear_locks(Path(".snakemake")) and "--unlock" in sys.argv:
+        refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"
 LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]
 TRAIN, IN_DOMAIN = EXPERIMENT.corpora.train, EXPERIMENT.corpora.in_domain
@@ -116,6 +118,14 @@ MADE_UP = ["--generated"] if GENERATED else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
+
+
+def begin():
+    """Check that jobs can be submitted, and prepare for the end of this run, whichever way it comes."""
+    if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
+        sys.exit("snakemake: --workflow-profile slurm: no command sbatch here; start it where jobs are submitted")
+    name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
+    end_gently()
 
 
 def announce_work():

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,8 +100,12 @@ class Alignment:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
-    parser.add_argument("--aligner", required=True, metavar="DIR", help="folder of the model that says what aligns")
+    parser.add_argument(
+        "--model", required=True, type=Path, metavar="DIR", help="folder of the model with fine-grained attention"
+    )
+    parser.add_argument(
+        "--aligner", required=True, type=Path, metavar="DIR", help="folder of the model that says what aligns"
+    )
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
     Figure4.add_argument(parser)

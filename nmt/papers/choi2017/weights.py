@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt.corpora.pairs import LONGEST, split_words
@@ -34,7 +35,9 @@ def add_line_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a step that shows the weights of one model in one sentence; `one_sentence` reads them."""
-    parser.add_argument("--model", required=True, metavar="DIR", help="folder of the model with fine-grained attention")
+    parser.add_argument(
+        "--model", required=True, type=Path, metavar="DIR", help="folder of the model with fine-grained attention"
+    )
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
     add_line_argument(parser)
