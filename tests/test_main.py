@@ -150,6 +150,33 @@ def test_a_mistaken_setting_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == "nmt shortlist: --settings: unknown setting rulle; the nearest is rule\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["shortlist", "--settings", "{}", "--input", "text", "--output", "text"], "text: is read too"),
+        (["shortlist", "--settings", "{}", "--input", "text", "--output", "link"], "link: is read too"),
+        (["translate", "--model", "folder", "--source", "text", "--output", "folder/../link"], "link: is read too"),
+        (["translate", "--model", "folder", "--output", "folder/out"], "folder/out: lies in folder, which is read"),
+        (["score", "text", "other", "--model", "folder", "--output", "text"], "text: is read too"),
+        (["nll", "--model", "folder", "--texts", "other", "text", "--output", "text"], "text: is read too"),
+        (["clean", "--settings", "{}", "--texts", "text", "other", "--output", "text"], "text: is read too"),
+        (["learn_bpe", "--settings", '{"symbols": 9}', "--inputs", "text", "--output", "text"], "text: is read too"),
+        (["export", "--model", "folder", "--output", "folder"], "folder: is read too"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("text", "other"):
+        (tmp_path / name).write_text("words\n")
+    (tmp_path / "link").symlink_to("text")
+    assert main(words) == 1
+    assert f"{said}; name another output\n" in capsys.readouterr().err
+    assert (tmp_path / "text").read_text() == "words\n"
+
+
 def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["shortlist", "--output", "a"])

@@ -126,6 +126,19 @@ def test_a_full_disk_is_one_line_and_no_binarized_text(
     assert len(Bitext(output)) == len(PAIRS)
 
 
+def test_a_link_is_kept_and_a_foreign_folder_too(case: Case) -> None:
+    case.write(["a"], ["b"])
+    (case.folder / "kept").mkdir()
+    case.output.symlink_to("kept")
+    foreign = case.folder / ".binarized.former"
+    foreign.mkdir()
+    for _ in range(2):
+        assert case.run() == 0
+    assert case.output.is_symlink()
+    assert foreign.exists()
+    assert len(Bitext(case.folder / "kept")) == 1
+
+
 def test_words_beyond_the_shortlist_are_unknown(case: Case) -> None:
     case.write(["a a a b"], ["c c d d"], size=2)
     assert case.run() == 0

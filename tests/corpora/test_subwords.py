@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.shortlist import Shortlist, read_shortlists
 from nmt.corpora.subwords import Codes, join, owners
 from nmt.system.files import UserError
 
@@ -47,7 +48,7 @@ def test_what_is_not_ended_ends_with_the_sentence() -> None:
 def test_words_that_end_in_the_mark_are_dropped_and_counted(codes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [["low", "a@@"], ["@@"], ["a@@b"]]
     assert list(Codes.read(codes).split_lines(lines, "text.en")) == [["low"], [], ["a@@", "@@@", "@@@", "b"]]
-    assert "text.en: 2 words that end in @@ were dropped" in capsys.readouterr().err
+    assert "text.en: 2 words were dropped that end in @@" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -79,3 +80,24 @@ def test_codes_of_another_vocabulary(codes: Path, tmp_path: Path) -> None:
     Shortlist(("<eos>", "<unk>", *SYMBOLS, "lowest"), (1,) * 11).write(tmp_path / "en.tsv")
     with pytest.raises(UserError, match=r"en.codes: not the codes of this vocabulary, whose lowest they cannot make"):
         Shortlist.read(tmp_path / "en.tsv", codes)
+
+
+def test_a_word_without_an_end_is_dropped_and_counted(codes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It took hours."""
+    assert list(Codes.read(codes).split_lines([["low", "a" * 10**6]], "text.en")) == [["low"]]
+    assert "text.en: 1 words were dropped" in capsys.readouterr().err
+    assert len(Codes.read(codes).split(["a" * 1000])) == 1000
+
+
+def test_codes_are_written_as_they_were_read(codes: Path, tmp_path: Path) -> None:
+    Codes.read(codes).write(tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == codes.read_bytes()
+
+
+def test_subwords_without_their_codes_are_refused(codes: Path, tmp_path: Path) -> None:
+    Shortlist(("<eos>", "<unk>", *SYMBOLS), (1,) * 10).write(tmp_path / "en.tsv")
+    arguments = Namespace(shortlists=[tmp_path / "en.tsv"] * 2, codes=[])
+    with pytest.raises(UserError, match=r"en.tsv: a vocabulary of subwords; name their codes, of both sides, with --c"):
+        read_shortlists(arguments)
+    arguments.codes = [codes] * 2
+    assert len(read_shortlists(arguments)) == 2

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -46,10 +47,10 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
     """A function that saves a model, serves it and returns the port."""
     servers = []
 
-    def run(tokenized: bool = False, **settings: Any) -> int:
+    def run(tokenized: bool = False, host: str = "127.0.0.1", **settings: Any) -> int:
         trained = load_trained(save(tmp_path, **settings), "cpu")
         service = serve.Service(Translator(trained, tokenized), BEAM, 3)
-        found = serve.server(service, serve.page(trained), "127.0.0.1", 0)
+        found = serve.server(service, serve.page(trained), host, 0)
         servers.append(found)
         threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01}).start()
         return found.server_port
@@ -211,6 +212,39 @@ def test_the_page_is_for_this_machine(start: Callable[..., int], tmp_path: Path)
     assert connection.getresponse().status == 404
 
 
+@pytest.mark.parametrize("host", ["LOCALHOST", "127.0.0.1", "0.0.0.0"])
+def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[..., int]) -> None:
+    port, body = start(host=host), json.dumps({"text": LINE})
+    for name, status in (
+        ("localhost", 200),
+        ("LocalHost:1", 200),
+        ("127.0.0.9", 200),
+        ("evil.example", 403),
+        ("", 403),
+    ):
+        assert send(port, body, headers={**JSON, "Host": name})[0] == status
+    said = send(port, body, headers={**JSON, "Host": "evil.example"})[1]
+    assert "a proxy before it must send it Host: localhost, not 'evil.example'" in said
+
+
+def test_a_client_that_does_not_read_blocks_no_other(
+    start: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(serve, "SHARE", 0)
+    port = start(end=-50)
+    body = json.dumps({"text": "s2 " * LONGEST}).encode()
+    head = "POST /translate HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.socket() as silent:
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        silent.connect(("127.0.0.1", port))
+        silent.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        assert silent.recv(1)
+        started = time.monotonic()
+        assert ask(port, "s2")[-1]["done"]
+        assert time.monotonic() - started < serve.SILENT_SECONDS
+
+
 def test_it_says_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,6 +266,10 @@ def test_a_users_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == said
     assert main([*command, "--port", "65536"]) == 1
     assert capsys.readouterr().err == "nmt serve: --port 65536: must be from 0 to 65535\n"
+    assert main([*command, "--host", 70 * "ü"]) == 1
+    assert capsys.readouterr().err.endswith("--port 8000: no name of a machine; name others\n")
+    assert main([*command, "--host", ""]) == 1
+    assert "--host: empty, which would let every machine in; name an address" in capsys.readouterr().err
     assert main([*command, "--n-best", "0"]) == 1
     assert capsys.readouterr().err == "nmt serve: --beam 12, --n-best 0: both must be 1 or more\n"
 

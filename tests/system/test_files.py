@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from nmt.system.files import (
     UserError,
+    atomic_folder,
     check_outputs,
     check_room,
     read_json,
     read_lines,
+    recorded,
     sha256,
     verify,
     write_json,
@@ -53,6 +55,56 @@ def test_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> None:
         leftover.write_text("half")
     write_lines(tmp_path / "file", ["whole"])
     assert set(tmp_path.iterdir()) == {tmp_path / "file", *others}
+
+
+OWN = recorded("record", ("file",))
+
+
+def write_folder(path: Path, text: str) -> None:
+    with atomic_folder(path, "ours", OWN) as partial:
+        (partial / "file").write_text(text)
+        (partial / "record").write_text('{"digests": {}}')
+
+
+def test_a_folder_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A link to it is kept, and what only looks like ours."""
+    (tmp_path / "link").symlink_to("folder")
+    foreign = tmp_path / ".folder.former"
+    foreign.mkdir()
+    for text in ("old", "new"):
+        write_folder(tmp_path / "link", text)
+    with pytest.raises(UserError, match="no more"), atomic_folder(tmp_path / "folder", "ours", OWN) as partial:
+        write_lines(partial / "file", half())
+    assert (tmp_path / "folder" / "file").read_text() == "new"
+    assert set(tmp_path.iterdir()) == {tmp_path / "link", tmp_path / "folder", foreign}
+
+
+@pytest.mark.parametrize("names", [["file"], ["record"], ["other"], ["file", "other"]])
+def test_a_folder_of_somebody_else_is_refused(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_text("[]")
+    with pytest.raises(UserError, match=f"{tmp_path}: exists and is not ours, for it holds {names[0]}; name another"):
+        write_folder(tmp_path, "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_a_folder_moved_aside_by_a_killed_process_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over = subprocess.Popen(["true"])
+    over.wait()
+    write_folder(tmp_path / "folder", "old")
+    (tmp_path / "folder").rename(tmp_path / f".folder.{over.pid}.former")
+    with pytest.raises(UserError), atomic_folder(tmp_path / "folder", "ours", OWN):
+        raise UserError("no more")
+    assert (tmp_path / "folder" / "file").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+def test_a_folder_that_cannot_be_moved_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for path in (".", "..", "/"):
+        with pytest.raises(UserError, match="which this folder cannot be; name a folder in it"):
+            write_folder(Path(path), "new")
 
 
 def test_links_and_pipes_are_kept(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from nmt.system.orphans import RUN
+from nmt.system.orphans import RUN, end_gently
 
 ROOT = Path(__file__).parents[2]
 HOLD = "import sys, time; from nmt.system.orphans import *; clear_locks(Path(sys.argv[1])); print('ready', flush=True)"
@@ -63,6 +64,45 @@ def test_locks_are_kept_as_long_as_any_run_lives(tmp_path: Path) -> None:
             pass
         clear(tmp_path)
         assert lock.exists()
+
+
+def test_a_dead_runs_own_locks_are_removed_while_others_live(tmp_path: Path) -> None:
+    lock = locked(tmp_path)
+    others = lock.with_name("1.output.lock")
+    others.touch()
+    name = "; name_locks(Path(sys.argv[1]), ['.snakemake/locks/0.output.lock'])"
+    with living(tmp_path):
+        with python(f"{HOLD}{name}", str(tmp_path)) as run:
+            run.communicate()
+        assert lock.exists()
+        clear(tmp_path)
+        assert not lock.exists()
+        assert others.exists()
+
+
+def test_a_run_knows_whether_others_live(tmp_path: Path) -> None:
+    said = "import sys; from nmt.system.orphans import *; print(clear_locks(Path(sys.argv[1])))"
+    for alive in (False, True):
+        with living(tmp_path) if alive else nullcontext(), python(said, str(tmp_path)) as run:
+            assert run.communicate()[0] == f"{alive}\n"
+
+
+def test_a_signal_does_not_wait_for_a_lock_of_the_main_thread() -> None:
+    lock, done = threading.Lock(), threading.Event()
+
+    def handler(*_: object) -> None:
+        with lock:
+            done.set()
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        end_gently()
+        with lock:
+            signal.raise_signal(signal.SIGTERM)
+            assert not done.is_set()
+        assert done.wait(60)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_locks_of_another_machine_are_kept(tmp_path: Path) -> None:

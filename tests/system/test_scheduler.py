@@ -160,3 +160,47 @@ def test_a_mistake_is_one_line(folder: Path, words: list[str], said: str, capfd:
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_what_a_login_prints_is_no_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jobscript(folder, TRAIN)
+    for scheduler, printed in PRINTED.items():
+        (folder / "said").write_bytes(b"Welcome to node 17 <2>, 2026\n\xff\n" + printed.encode() + b"\nBye 3\n")
+        assert main(["submit", scheduler, str(folder / "snakejob.sh")]) == 0
+        assert capsys.readouterr().out in ("4711\n", "4711.server\n")
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_no_answer_is_no_end(scheduler: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither bytes that are no text nor a missing command."""
+    (folder / FOLDER).mkdir(parents=True)
+    (folder / "said").write_bytes(b"\xff DONE or EXIT?\n")
+    assert status(SCHEDULERS[scheduler], "4711", time.time() + 9999) == "running"
+    monkeypatch.setenv("PATH", "")
+    assert status(SCHEDULERS[scheduler], "4711", time.time() + 9999) == "running"
+
+
+def test_a_missing_command_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jobscript(folder, TRAIN)
+    monkeypatch.setenv("PATH", "")
+    assert main(["submit", "pbs", "snakejob.sh"]) == 1
+    assert capsys.readouterr().err == (
+        "nmt.system.scheduler: qsub: no such command; submit jobs from a machine that has it\n"
+    )
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_exit_code_of_an_earlier_job_is_not_this_ones(folder: Path, quick: bool) -> None:
+    """That of a job which ended before its number was known is."""
+    write_jobscript(folder, TRAIN)
+    code = folder / FOLDER / "4711.exit"
+    code.parent.mkdir(parents=True)
+    code.write_text("1")
+    os.utime(code, (1, 1))
+    if quick:
+        with open(folder / "programs" / "qsub", "a") as script:
+            script.write(f"echo 0 > {code}\n")
+    submitted(folder, "pbs" if quick else "grid_engine")
+    assert code.exists() == quick

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -236,6 +237,51 @@ def test_what_torch_cannot_read_is_one_line_and_kept(tmp_path: Path, content: by
     with pytest.raises(UserError, match=r"latest\.pt: written by another version; .* delete"):
         read_checkpoint(tmp_path, SETTINGS)
     assert (tmp_path / "latest.pt").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": []},
+        {"metrics": None},
+        {"model": 7},
+        {"best": "x"},
+        {"state": None},
+        {"state": {"updates": "many", "interval": {}}},
+        {"state": {"interval": {"costs": 3}}},
+        {"state": {"interval": None}},
+        {"shortlists": ["a"]},
+    ],
+)
+def test_odd_content_with_the_right_digest_is_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
+    write_checkpoint(tmp_path, made(1))
+    file = io.BytesIO((tmp_path / "latest.pt").read_bytes()[module.DIGEST_BYTES :])
+    changed = io.BytesIO()
+    torch.save(torch.load(file) | change, changed)
+    content = changed.getvalue()
+    (tmp_path / "latest.pt").write_bytes(hashlib.sha256(content).digest() + content)
+    with pytest.raises(UserError, match=r"latest\.pt: written by another version; .* delete"):
+        read_checkpoint(tmp_path, SETTINGS)
+
+
+def test_a_checkpoint_without_the_digests_of_shortlists_is_read(tmp_path: Path) -> None:
+    """As versions before this one wrote it."""
+    old = io.BytesIO()
+    content = {one.name: getattr(made(3), one.name) for one in fields(Checkpoint) if one.name != "shortlists"}
+    torch.save(content | {"state": asdict(made(3).state)}, old)
+    (tmp_path / "latest.pt").write_bytes(hashlib.sha256(old.getvalue()).digest() + old.getvalue())
+    assert updates(tmp_path) == 3
+
+
+def test_under_torchrun_a_second_training_does_not_wait(tmp_path: Path) -> None:
+    """The other processes would wait for it, and end in half an hour."""
+    folder = tmp_path / "checkpoints"
+    with (
+        locked(folder),
+        pytest.raises(UserError, match="trains there; wait for it to end"),
+        locked(folder, wait=False),
+    ):
+        pytest.fail("entered")
 
 
 @pytest.mark.parametrize("name", ["latest.pt", "previous.pt"])

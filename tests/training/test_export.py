@@ -12,6 +12,7 @@ import torch
 from nmt.__main__ import main
 from nmt.trained import load_trained
 from nmt.training import loop
+from nmt.training.checkpoint import look_at_checkpoint, write_checkpoint
 from nmt.training.greedy import GreedyBLEU
 from nmt.training.loop import Training
 from tests.training.toy import SIDES, arguments, weights
@@ -118,9 +119,61 @@ def test_mistakes_are_one_line(
     short.write_text("".join((toy / "shortlist.target").read_text().splitlines(keepends=True)[:-1]))
     capsys.readouterr()
     assert main(export(toy, tmp_path, "--shortlists", str(toy / "shortlist.source"), str(short))) == 1
-    assert capsys.readouterr().err == "nmt export: --shortlists: not those of the training; name its own\n"
+    assert (
+        capsys.readouterr().err == "nmt export: --shortlists: not those of the training; name its own, source first\n"
+    )
     assert main(export(toy, tmp_path, "--output", str(tmp_path / "checkpoints" / "model"))) == 1
-    assert "is in the folder of --checkpoints; name another folder" in capsys.readouterr().err
+    assert "checkpoints, which is read; name another output" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
+
+
+def test_other_shortlists_of_the_same_size_are_refused(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Swapped, or with words in another order."""
+    kill(toy, tmp_path, monkeypatch)
+    source, target = (toy / f"shortlist.{side}" for side in SIDES)
+    first, second, *words = target.read_text().splitlines(keepends=True)
+    (tmp_path / "reordered").write_text("".join([first, second, *reversed(words)]))
+    for pair in ((target, source), (source, tmp_path / "reordered")):
+        assert main(export(toy, tmp_path, "--shortlists", *map(str, pair))) == 1
+        assert capsys.readouterr().err.endswith("--shortlists: not those of the training; name its own, source first\n")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_is_exported_again_from_its_own_vocabulary(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill(toy, tmp_path, monkeypatch)
+    assert main(export(toy, tmp_path)) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    own = [str(tmp_path / "model" / f"{side}.tsv") for side in SIDES]
+    assert main(export(toy, tmp_path, "--shortlists", *own)) == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "source.tsv", "notes.txt"])
+def test_what_is_not_ours_is_kept(
+    name: str, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kill(toy, tmp_path, monkeypatch)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / name).write_text("somebody's")
+    capsys.readouterr()
+    assert main(export(toy, tmp_path)) == 1
+    assert f"model: exists and is not a model of this project, for it holds {name}" in capsys.readouterr().err
+    assert [path.read_text() for path in (tmp_path / "model").iterdir()] == ["somebody's"]
+
+
+def test_weights_that_are_not_finite_are_no_model(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kill(toy, tmp_path, monkeypatch)
+    found = look_at_checkpoint(tmp_path / "checkpoints")
+    next(iter(found.model.values()))[0] = float("nan")
+    write_checkpoint(tmp_path / "checkpoints", found)
+    assert main(export(toy, tmp_path)) == 1
+    assert "its weights are not finite" in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
 
 
@@ -137,7 +190,7 @@ def test_a_copy_of_a_model(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert summaries[0] == summaries[1]
     before = {path: path.read_bytes() for path in model.iterdir()}
     for words, message in (
-        (["--output", str(model)], "is the folder of --model; name another folder"),
+        (["--output", str(model)], "model: is read too; name another output"),
         (["--output", str(copy), "--languages", "en", "fr"], "--model has its own; leave them out"),
     ):
         assert main(["export", "--model", str(model), *words]) == 1

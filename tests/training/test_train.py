@@ -22,7 +22,7 @@ from nmt.model.network import Network
 from nmt.system import device
 from nmt.system.files import UserError
 from nmt.trained import load_model, load_trained
-from nmt.training import greedy, loop
+from nmt.training import greedy, loop, train
 from nmt.training.batches import Batch, Batches
 from nmt.training.checkpoint import DIGEST_BYTES, read_checkpoint
 from nmt.training.greedy import GreedyBLEU
@@ -31,7 +31,7 @@ from nmt.training.optimizer import make_optimizer
 from nmt.training.update import Update
 from tests.conftest import SmallDisk
 from tests.model.models import save_trained, tiny_model
-from tests.training.toy import arguments, records, tiny_variant, weights
+from tests.training.toy import SIDES, arguments, records, tiny_variant, weights
 
 
 def stored_settings(checkpoint: Path) -> dict[str, Any]:
@@ -487,6 +487,100 @@ def test_a_model_of_other_shortlists_is_not_continued(
     (tmp_path / "first" / "model.safetensors").write_bytes(b"")
     assert main(words) == 1
     assert "model.safetensors: damaged or exchanged" in capsys.readouterr().err
+
+
+def test_a_model_of_another_architecture_is_not_continued(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(toy, tmp_path / "first", updates=2)) == 0
+    words = arguments(toy, tmp_path, continues="tiny", hidden=9)
+    assert main([*words, "--initial", str(tmp_path / "first" / "model")]) == 1
+    assert "is not this variant's; name another\n" in capsys.readouterr().err
+
+
+def test_a_training_that_cannot_write_its_model_goes_on_from_its_end(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has written no other checkpoint, and does no update again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "write_trained", lambda *_: (_ for _ in ()).throw(UserError("no space left")))
+        assert main(arguments(toy, tmp_path)) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(Update, "__call__", lambda *_: pytest.fail("an update"))
+        assert main(arguments(toy, tmp_path)) == 0
+    assert main(arguments(toy, tmp_path / "whole")) == 0
+    assert weights(tmp_path) == weights(tmp_path / "whole")
+    assert not (tmp_path / "checkpoints").exists()
+
+
+def test_a_shortlist_that_changes_meanwhile_is_not_the_models(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = [tmp_path / side for side in SIDES]
+    for path, side in zip(own, SIDES, strict=True):
+        path.write_bytes((toy / f"shortlist.{side}").read_bytes())
+    plain = train.write_trained
+
+    def late(*given: Any) -> None:
+        own[0].write_text("<eos>\t1\n<unk>\t1\nother\t1\n")
+        plain(*given)
+
+    monkeypatch.setattr(train, "write_trained", late)
+    assert main([*arguments(toy, tmp_path), "--shortlists", *map(str, own)]) == 0
+    assert (tmp_path / "model" / "source.tsv").read_bytes() == (toy / "shortlist.source").read_bytes()
+
+
+def test_an_empty_model_is_trained_again(toy: Path, tmp_path: Path) -> None:
+    assert main(arguments(toy, tmp_path)) == 0
+    whole = weights(tmp_path)
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"")
+    assert main(arguments(toy, tmp_path)) == 0
+    assert weights(tmp_path) == whole
+
+
+def test_a_clock_may_stand_still(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: 1.0))
+    assert main(arguments(toy, tmp_path)) == 0
+    assert json.loads((tmp_path / "model" / "summary.json").read_text())["words_per_second"] is None
+
+
+@pytest.mark.parametrize("output", ["checkpoints/model", "."])
+def test_model_and_checkpoints_are_apart(
+    output: str, toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments(toy, tmp_path), "--output", str(tmp_path / output)]) == 1
+    assert "which is read; name another output" in capsys.readouterr().err
+
+
+def test_a_model_does_not_replace_the_working_folder(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert main([*arguments(toy, tmp_path), "--output", "."]) == 1
+    assert ".: is replaced as a whole, which this folder cannot be; name a folder in it" in capsys.readouterr().err
+
+
+def test_after_a_change_of_the_text_the_training_starts_anew(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the documents promise of a file that was mended; the state is kept until the new training has ended."""
+    with monkeypatch.context() as patch:
+        die_at(patch, 23)
+        with pytest.raises(KilledError):
+            main(arguments(toy, tmp_path, checkpoint_every=5))
+    mended = [tmp_path / f"development.{side}" for side in SIDES]
+    for path in mended:
+        path.write_text("".join((toy / path.name).read_text().splitlines(keepends=True)[1:]))
+    words = [*arguments(toy, tmp_path, checkpoint_every=5), "--development", *map(str, mended)]
+    with monkeypatch.context() as patch:
+        die_at(patch, 3)
+        with pytest.raises(KilledError):
+            main(words)
+    assert "of other text (development), and renamed to former.pt" in capsys.readouterr().err
+    assert (tmp_path / "checkpoints" / "former.pt").exists()
+    assert main(words) == 0
+    assert not (tmp_path / "checkpoints").exists()
 
 
 @pytest.mark.parametrize("every", [0, 10])
