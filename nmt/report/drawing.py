@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import logging
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from nmt.system.files import UserError, atomic
+from nmt.system.files import UserError, atomic, warn
 from nmt.system.options import Output
 
 # For each format, the metadata that would record the date and the version of matplotlib.
@@ -58,6 +59,10 @@ def style() -> Iterator[None]:
 
 def fonts() -> list[str]:
     """The font of all figures and, for characters that it lacks, those of CJK_FONTS that are installed."""
+    manager = font_manager.fontManager
+    for path in {*font_manager.findSystemFonts()} - {one.fname for one in manager.ttflist}:
+        with suppress(RuntimeError, OSError, ValueError):  # no font that matplotlib can read
+            manager.addfont(path)  # it was installed after matplotlib looked for fonts
     installed = set(font_manager.get_font_names())
     return [FONT, *(one for one in CJK_FONTS if one in installed)]
 
@@ -86,8 +91,13 @@ def save(figure: Figure, outputs: Sequence[str]) -> None:
     """Write `figure` to each of `outputs`; call it inside `style`. Raises UserError as `formats_of`."""
     formats = formats_of(outputs)
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the fixed date in the fonts
+    lacking = False
     for output, kind in zip(outputs, formats, strict=True):
         drawn = io.BytesIO()  # the PDF backend hides the errno of a full disk
-        figure.savefig(drawn, format=kind, metadata=METADATA[kind])
+        with warnings.catch_warnings(record=True) as said:
+            figure.savefig(drawn, format=kind, metadata=METADATA[kind])
+        lacking = lacking or any("missing from" in str(one.message) for one in said)
         with atomic(output) as partial:
             partial.write_bytes(drawn.getvalue())
+    if lacking:
+        warn(f"{outputs[0]}: no font here has all of its characters; install one that has, such as Noto Sans CJK")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
@@ -45,14 +46,23 @@ def draw(folder: Path) -> list[str]:
     return [str(one.message) for one in caught]
 
 
-def test_chinese_is_drawn_with_an_installed_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chinese_is_drawn_with_an_installed_font(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also with one that was installed after matplotlib had looked for fonts; without any, one line says so."""
     make_font(tmp_path / "font.ttf", CJK_FONTS[1])
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
     monkeypatch.setattr(fontManager, "ttflist", [one for one in fontManager.ttflist if one.name not in CJK_FONTS])
     with style():
         assert fonts() == [FONT]
-        assert any("missing from font(s) DejaVu Sans" in said for said in draw(tmp_path))
-    fontManager.addfont(tmp_path / "font.ttf")
+        assert draw(tmp_path) == []
+    said = f"nmt: warning: {tmp_path}/word.pdf: no font here has all of its characters; install one that has"
+    assert capsys.readouterr().err == f"{said}, such as Noto Sans CJK\n"
+    (tmp_path / "broken.ttf").touch()
+    found = [str(tmp_path / name) for name in ("broken.ttf", "font.ttf")]
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: found)
     with style():
         assert fonts() == [FONT, CJK_FONTS[1]]
         assert draw(tmp_path) == []
+    assert capsys.readouterr().err == ""
     assert "#Square-" in (tmp_path / "word.svg").read_text()

@@ -66,6 +66,20 @@ def test_what_a_cluster_leaves_in_the_environment_is_not_torchrun(
         assert processes == Processes()
 
 
+@pytest.mark.parametrize("said", ["[gloo/transport/tcp/pair.cc:547] Connection closed by peer", "another mistake"])
+def test_the_end_of_another_process_is_one_line(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """As where the disk of the first one is full."""
+    for name, value in (("get_rank", 1), ("get_world_size", 2), ("init_process_group", None)):
+        monkeypatch.setattr(torch.distributed, name, lambda *_, value=value: value)
+    monkeypatch.setattr(torch.distributed, "is_torchelastic_launched", lambda: True)
+    monkeypatch.setattr(torch.distributed, "destroy_process_group", lambda: None)
+    for name in ("WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "2")
+    kind, message = (UserError, "process of this training has ended") if "gloo" in said else (RuntimeError, said)
+    with pytest.raises(kind, match=message), joined(torch.device("cpu")):
+        raise RuntimeError(said)
+
+
 class KilledError(Exception):
     pass
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
+import sys
 from pathlib import Path
 
+import pytest
+
 from nmt.monitor.forecast import BENCH
-from tests.workflow.tree import ROOT, Tree
+from tests.workflow.tree import ROOT, SMOKE, Tree
 
 TARGET = "data/wmt14/models/RNNsearch-50/model.safetensors"
 SAID = r"nmt: this run fetches 8 archives, at least 6\.6 GB, and trains 1 model for about \d+ days in all"
@@ -25,3 +29,29 @@ def test_a_long_run_is_announced(tmp_path: Path) -> None:
     run = tree.snakemake(*words, configs=[])
     assert run.returncode == 1
     assert len(re.findall(SAID, run.stdout)) == 1, run.stdout[-3000:]
+
+
+def test_without_slurms_commands_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs would wait for ever."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "bash", "env", "uname", "dirname", "tee"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", f"{programs}:{Path(sys.executable).parent}")
+    (tmp_path / "tree").mkdir()
+    run = Tree(tmp_path / "tree").snakemake("--workflow-profile", "slurm", configs=SMOKE)
+    assert run.returncode == 1
+    said = "snakemake: --workflow-profile slurm: no command sbatch here; start it where jobs are submitted"
+    assert run.stdout.strip().split("\n")[-1] == said
+
+
+def test_the_locks_of_a_living_run_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    tree = Tree(tmp_path / "tree")
+    (tree.folder / ".snakemake").mkdir()
+    with open(tree.folder / ".snakemake" / "runs.lock", "w") as living:
+        fcntl.flock(living, fcntl.LOCK_SH)
+        run = tree.snakemake("--unlock", configs=SMOKE)
+    assert run.returncode == 1
+    assert "snakemake: --unlock: another run works here, and needs its locks; wait for it to end" in run.stdout
+    assert tree.snakemake("--unlock", configs=SMOKE).returncode == 0
