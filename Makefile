@@ -5,7 +5,7 @@
 # The first of them creates the environment in .venv, with the command nmt.
 
 PYTHON ?= python3
-CORES ?= $(shell nproc)
+CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compile the package again
 SHELL := bash

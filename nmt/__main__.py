@@ -22,6 +22,16 @@ except KeyboardInterrupt:
     sys.exit(130)
 
 WRONG_USAGE = 2  # the exit code, as argparse has it
+# Packages that some steps import, and the extra of pyproject.toml that installs each.
+EXTRAS = {
+    "kenlm": "workflow",
+    "markdown_it": "workflow",
+    "matplotlib": "figures",
+    "sacrebleu": "workflow",
+    "tensorboard": "tensorboard",
+    "thot": "phrase-based",
+    "yaml": "workflow",
+}
 
 HELP = """\
 usage: {program} STEP [OPTION ...]
@@ -100,6 +110,12 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
         if str(stopped):
             print(f"{name}: {stopped}", file=sys.stderr)
         return STOPPED
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        print(f"{name}: {package} is not installed; pip install 'nmt[{EXTRAS[package]}]'", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         discard_output()  # its reader has left
         return 1

@@ -48,6 +48,13 @@ def works(binary: str | os.PathLike[str]) -> bool:
     return b"--discount_fallback" in shown.stdout + shown.stderr
 
 
+def linking(platform: str) -> tuple[str, str]:
+    """How a program names the folder lib/ beside it, and how files of Boost's libraries are named, on `platform`."""
+    if platform == "darwin":
+        return "@loader_path/lib", "libboost_{}.dylib"
+    return "$ORIGIN/lib", "libboost_{}.so.*"
+
+
 def _compile(folder: Path) -> tuple[Path, list[Path]]:
     """Compile lmplz in `folder`; return the program and the Boost libraries that it loads from lib/ beside it."""
     tools, source, build = folder / "tools", folder / "source", folder / "build"
@@ -66,6 +73,7 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
         packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the first versions of Python 3.11
         packed.extractall(source)
     boost = tools / "cmeel.prefix"
+    runtime_path, names = linking(sys.platform)
     print("lmplz: compiling", file=sys.stderr, flush=True)
     _call(
         "cmake",
@@ -75,7 +83,7 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
             *("-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'bin' / 'ninja'}"),
             *(f"-DCMAKE_PREFIX_PATH={boost}", "-DBoost_USE_STATIC_LIBS=OFF"),
             *("-DBUILD_SHARED_LIBS=OFF", "-DBUILD_TESTING=OFF", "-DCMAKE_BUILD_TYPE=Release"),
-            *("-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", "-DCMAKE_INSTALL_RPATH=$ORIGIN/lib"),
+            *("-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", f"-DCMAKE_INSTALL_RPATH={runtime_path}"),
         ],
         environment,
     )
@@ -84,9 +92,7 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
         [tools / "bin" / "cmake", "--build", build, "--target", "lmplz", "--parallel", CORES],
         environment,
     )
-    libraries = [
-        library for name in BOOST_LIBRARIES for library in sorted((boost / "lib").glob(f"libboost_{name}.so.*"))
-    ]
+    libraries = [library for name in BOOST_LIBRARIES for library in sorted((boost / "lib").glob(names.format(name)))]
     return build / "bin" / "lmplz", libraries
 
 

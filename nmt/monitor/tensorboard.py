@@ -48,10 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def write_events(records: list[Record], folder: Path) -> None:
     """Write an event file of `records` to `folder`, replacing earlier ones."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise UserError("TensorBoard is not installed: pip install tensorboard") from None
+    from torch.utils.tensorboard import SummaryWriter
+
     folder.mkdir(parents=True, exist_ok=True)
     earlier = list(folder.glob(EVENTS))
     with tempfile.TemporaryDirectory(dir=folder) as partial:

@@ -35,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.figure is None and arguments.table is None:
         raise UserError("neither --figure nor --table: name a file for one of them")
-    # These import PyTorch or Matplotlib, which takes seconds: too long for --help.
-    from nmt.report.drawing import formats_of, save, style
-    from nmt.report.heatmap import draw
+    # These import Matplotlib, which --table does without, or PyTorch; both take seconds: too long for --help.
+    if arguments.figure is not None:
+        from nmt.report.drawing import formats_of, save, style
+        from nmt.report.heatmap import draw
     from nmt.report.panels import COLUMNS, Panel, csv_rows
     from nmt.system.device import prepare
     from nmt.trained import load_trained

@@ -8,11 +8,13 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-from markdown_it import MarkdownIt
+from typing import TYPE_CHECKING
 
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 STYLE = Path(__file__).with_name("page.css")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
@@ -34,7 +36,7 @@ def escape(text: str) -> str:
 
 def emphasized(text: str) -> str:
     """`text` of one line with *emphasis* in Markdown, as HTML."""
-    return str(MarkdownIt("commonmark", {"html": False}).renderInline(visible(text)))
+    return str(_parser().renderInline(visible(text)))
 
 
 def document(title: str, body: str, *, generated: bool = False) -> str:
@@ -61,9 +63,16 @@ def show_table(path: str, level: int = 1) -> str:
     raise UserError(f"{path}: neither .md nor .csv; name a table in one of these formats")
 
 
+def _parser() -> MarkdownIt:
+    """A parser of CommonMark that shows HTML as text."""
+    from markdown_it import MarkdownIt  # here, so that pages without Markdown do without it
+
+    return MarkdownIt("commonmark", {"html": False})
+
+
 def _markdown(text: str, level: int) -> str:
-    """CommonMark with tables and folded parts; other HTML in it is shown as text."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    """CommonMark with tables and folded parts."""
+    parser = _parser().enable("table")
     tokens = parser.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

@@ -63,9 +63,11 @@ def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:
 def test_without_tensorboard_one_line_says_so(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
     assert main(command) == 1
-    assert capsys.readouterr().err == "nmt tensorboard: TensorBoard is not installed: pip install tensorboard\n"
+    said = "nmt tensorboard: tensorboard is not installed; pip install 'nmt[tensorboard]'\n"
+    assert capsys.readouterr().err == said
 
 
 def test_nothing_to_show_is_one_line(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from tests.workflow.tree import SMOKE, Tree
+from tests.workflow.tree import ROOT, SMOKE, Tree
 
 STAND_IN = """\
 #!/bin/sh
 case "$*" in
   *info*) echo '{{"conda_prefix": "{folder}", "platform": "linux-64"}}' ;;
   *channel_priority*) echo '{{"get": {{"channel_priority": "strict"}}}}' ;;
-  *"env create"*) while [ "$1" != --prefix ]; do shift; done; mkdir -p "$2/conda-meta" ;;
+  *"env create"*)
+    while [ $# -gt 0 ]; do
+      case "$1" in --file) file=$2 ;; --prefix) prefix=$2 ;; esac
+      shift
+    done
+    PYTHONPATH={root} {python} -m tests.environment "$file" "$prefix" && mkdir "$prefix/conda-meta" ;;
   *clean*) ;;
-  *) echo 'conda 25.1.0' ;;
+  *) echo 'conda 26.7.0' ;;
 esac
+"""
+ACTIVATE = """\
+echo "$1" >> {folder}/used
+export PATH="$1/bin:/usr/local/bin:/usr/bin:/bin"
 """
 
 
@@ -29,12 +39,14 @@ def _lmplz(lmplz: Path) -> None:
 
 @pytest.fixture(scope="session")
 def finished(for_all: Path) -> Path:
-    """The folder of a tree in which the whole smoke experiment has been run; no test changes it."""
+    """The folder of a tree in which the whole smoke experiment has been run with `conda`; no test changes it."""
     folder, mark = for_all / "finished", for_all / "finished.mark"
     with FileLock(for_all / "finished.lock"):
         if not mark.exists():
             folder.mkdir()
-            run = Tree(folder).snakemake("--cores", "2", "--resources", "gpu=2", "network=1", configs=SMOKE)
+            path = str(make_conda(for_all / "conda") / "bin")
+            words = ["--use-conda", "--cores", "2", "--resources", "gpu=2", "network=1"]
+            run = Tree(folder).snakemake(*words, configs=SMOKE, path=path)
             assert run.returncode == 0, run.stdout[-8000:]
             mark.touch()
     return folder
@@ -50,11 +62,18 @@ def done(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 @pytest.fixture(scope="session")
 def conda(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a stand-in for conda; `used` in it lists the environments that jobs have activated."""
-    folder = tmp_path_factory.mktemp("conda")
+    """The folder of a stand-in for conda."""
+    return make_conda(tmp_path_factory.mktemp("conda"))
+
+
+def make_conda(folder: Path) -> Path:
+    """Make a stand-in for conda in `folder`; `used` in it lists the environments that jobs have activated.
+
+    Its environments hold the packages that the environment file names, and nothing else (tests/environment.py).
+    """
     program = folder / "bin/conda"
-    program.parent.mkdir()
-    program.write_text(STAND_IN.format(folder=folder))
+    program.parent.mkdir(parents=True)
+    program.write_text(STAND_IN.format(folder=folder, root=ROOT, python=sys.executable))
     program.chmod(0o755)
-    (folder / "bin/activate").write_text(f'echo "$1" >> {folder}/used\n')
+    (folder / "bin/activate").write_text(ACTIVATE.format(folder=folder))
     return folder

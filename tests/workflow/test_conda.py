@@ -1,13 +1,16 @@
 """The one conda environment: what names it, what it holds, and that a flag more or less reruns nothing.
 
-Conda's channels are not asked; where conda is called a stand-in answers, whose environments are this one.
+conda's channels are not asked. A stand-in for conda makes environments of exactly the packages that the file names; the
+smoke experiment of all tests runs in one.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from subprocess import CompletedProcess
 from textwrap import dedent
@@ -16,44 +19,23 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
+from tests.environment import CONDA_NAMES, NO_PACKAGES, specifications
 from tests.workflow.tree import ROOT, SMOKE, Tree, jobs
 
-ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
-SPECIFICATION = re.compile(r"([a-z0-9][a-z0-9._-]*)(?:=([0-9][0-9a-z.]*))?")  # what we write of conda's specifications
-# where they differ from pip's
-CONDA_NAMES = {
-    "torch": "pytorch",
-    "matplotlib": "matplotlib-base",
-    "yaml": "pyyaml",
-    "markdown_it": "markdown-it-py",
-    "thot": "sil-thot",
-}
+FILE = ROOT / "environment.yml"
 WITH_PYTORCH = {"triton"}  # which conda-forge's pytorch brings where there is CUDA
 
 
-def specifications() -> dict[str, str]:
-    """The packages of environment.yml, each with its version, "" for any."""
-    found = {}
-    for line in ENVIRONMENT["dependencies"]:
-        if isinstance(line, dict):  # what pip installs into it
-            found |= {requirement.name: str(requirement.specifier) for requirement in map(Requirement, line["pip"])}
-            continue
-        parsed = SPECIFICATION.fullmatch(line)
-        assert parsed is not None, line
-        found[parsed[1]] = str(Version(parsed[2])) if parsed[2] else ""
-    return {name: version.removeprefix("==") for name, version in found.items()}
-
-
 def pins() -> dict[str, str]:
-    """The versions of requirements.txt, by the names that conda has for the packages."""
+    """The versions of requirements.txt."""
     lines = [line for line in (ROOT / "requirements.txt").read_text().split("\n") if line and not line.startswith("#")]
-    found = {}
-    for requirement in map(Requirement, lines):
-        name = canonicalize_name(requirement.name)
-        found[CONDA_NAMES.get(name, name)] = str(requirement.specifier).removeprefix("==")
-    return found
+    return {canonicalize_name(one.name): str(one.specifier) for one in map(Requirement, lines)}
+
+
+def named() -> dict[str, str]:
+    """The packages of environment.yml, by their names in the package index, each with its version, "" for any."""
+    return {CONDA_NAMES.get(one.name, one.name): str(one.specifier) for one in specifications(FILE)}
 
 
 def imported() -> set[str]:
@@ -81,18 +63,32 @@ def rules() -> dict[str, str]:
 
 
 def test_the_environment_has_what_pip_installs() -> None:
-    environment, pinned = specifications(), pins()
-    versions = {name: version for name, version in environment.items() if version and name != "python"}
+    environment, pinned = named(), pins()
+    versions = {canonicalize_name(name): one for name, one in environment.items() if one and name != "python"}
     assert len(versions) >= 9
     assert versions == {name: pinned[name] for name in versions}
-    assert set(environment) - set(versions) == {"python", "pip", "cxx-compiler"}
-    assert ENVIRONMENT["channels"] == ["conda-forge", "nodefaults"]
+    assert {name for name, one in environment.items() if not one} == {"pip", "cxx-compiler"}
+    assert yaml.safe_load(FILE.read_text())["channels"] == ["conda-forge"]
 
 
-def test_the_environment_has_what_the_steps_import() -> None:
-    names = {CONDA_NAMES.get(name, name).replace("_", "-") for name in imported() - WITH_PYTORCH}
-    assert "pytorch" in names
-    assert names <= set(specifications())
+def test_the_environment_names_what_the_steps_import() -> None:
+    owners = packages_distributions()
+    names = {canonicalize_name(owners[name][0]) for name in imported() - WITH_PYTORCH}
+    assert "torch" in names
+    assert names <= {canonicalize_name(name) for name in named()}
+
+
+def test_the_whole_experiment_ran_in_the_environment_alone(finished: Path, for_all: Path) -> None:
+    used = (for_all / "conda/used").read_text().split()
+    (environment,) = set(used)
+    assert Path(environment).parent == finished / ".snakemake/conda"
+    logs = [path for path in (finished / "logs").rglob("*.log") if "lmplz" not in path.name]
+    assert len(used) >= len(logs) > 50
+    code = "import importlib.metadata; print(*(one.name for one in importlib.metadata.distributions()))"
+    run = subprocess.run([f"{environment}/bin/python", "-Pc", code], capture_output=True, text=True, check=True)
+    installed = {canonicalize_name(name) for name in run.stdout.split()}
+    assert {canonicalize_name(name) for name in named()} - NO_PACKAGES <= installed
+    assert not installed & {"nmt", "snakemake", "pytest", "pandas", "tensorboard"}
 
 
 @pytest.mark.parametrize("rule", rules())
