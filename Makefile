@@ -99,7 +99,7 @@ lint: .venv/made
 	snakemake --lint
 
 .venv/made: requirements.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 to 3.14 is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --requirement requirements.txt
 	.venv/bin/python -m pip install --quiet --no-deps --editable .

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -49,12 +52,52 @@ def test_both_papers_are_cited(citation: dict[str, Any]) -> None:
         assert {"type", "title", "authors", "year", "url"} <= paper.keys()
 
 
-def test_the_hosts_continuous_integration_runs_ours() -> None:
-    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-    steps = workflow["jobs"]["run"]["steps"]
-    assert any(".ci/run" in step.get("run", "") for step in steps)
-    [python] = [step["with"]["python-version"] for step in steps if "setup-python" in step.get("uses", "")]
-    assert python in (ROOT / "environment.yml").read_text()
+@pytest.fixture
+def jobs() -> dict[str, Any]:
+    """The jobs of the host's continuous integration."""
+    return dict(yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"])
+
+
+def commands(job: dict[str, Any]) -> str:
+    """What the steps of a job run."""
+    return "\n".join(step.get("run", "") for step in job["steps"])
+
+
+def test_continuous_integration_covers_every_python_and_system_that_is_promised(
+    jobs: dict[str, Any], project: dict[str, Any]
+) -> None:
+    assert ".ci/run" in commands(jobs["run"])
+    pythons = jobs["run"]["strategy"]["matrix"]["python"]
+    assert project["requires-python"] == f">={pythons[0]}"
+    for name in ("docs/installing.md", "CONTRIBUTING.md", "requirements.txt"):
+        assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / name).read_text(), name
+    assert f"python={pythons[0]}" in (ROOT / "environment.yml").read_text()
+    assert jobs["run"]["runs-on"].startswith("ubuntu-")
+    assert "You need Linux on x86-64, or macOS on Apple silicon" in (ROOT / "docs/installing.md").read_text()
+    assert jobs["macos"]["runs-on"].startswith("macos-")
+    assert "make test" in commands(jobs["macos"])
+
+
+def test_continuous_integration_tests_the_oldest_torch_and_solves_the_environment(
+    jobs: dict[str, Any], project: dict[str, Any]
+) -> None:
+    oldest, newest = jobs["versions"]["strategy"]["matrix"]["package"]
+    (torch,) = [line for line in project["dependencies"] if line.startswith("torch")]
+    assert oldest == torch.replace(">=", "==") + ".*"
+    assert newest == "numpy"
+    assert jobs["conda"]["strategy"]["matrix"]["command"] == ["conda", "mamba"]
+    assert "env create --yes --name solved --file environment.yml" in commands(jobs["conda"])
+    assert "snakemake --use-conda" in commands(jobs["conda"])
+
+
+def test_make_counts_the_cores_without_nproc(tmp_path: Path) -> None:
+    for program in ("make", "bash", "sh", "getconf"):
+        found = shutil.which(program)
+        assert found is not None
+        (tmp_path / program).symlink_to(found)
+    command = ["make", "--dry-run", "demo"]
+    run = subprocess.run(command, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert f"--cores {os.cpu_count()} --resources gpu={os.cpu_count()} " in run.stdout
 
 
 def test_files_that_contributing_names_are_there() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -33,6 +33,20 @@ def test_the_program_needs_nothing_but_the_libraries_beside_it(lmplz: Path, tmp_
     moved.write_bytes(lmplz.read_bytes())
     moved.chmod(0o755)
     assert module.works(moved)
+
+
+@pytest.mark.parametrize(
+    ("platform", "path", "installed"),
+    [
+        ("linux", "$ORIGIN/lib", ["libboost_thread.so", "libboost_thread.so.1.88.0"]),
+        ("darwin", "@loader_path/lib", ["libboost_thread.dylib"]),
+    ],
+)
+def test_libraries_are_named_as_the_platform_does(platform: str, path: str, installed: list[str]) -> None:
+    runtime_path, names = module.linking(platform)
+    assert runtime_path == path
+    found = [name for name in installed if PurePath(name).match(names.format("thread"))]
+    assert found == installed[-1:]  # without the link that only a linker needs
 
 
 def test_an_installed_program_is_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
