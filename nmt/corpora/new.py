@@ -19,11 +19,13 @@ import yaml
 
 from nmt.corpora.extract import TABLE, extract
 from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_tests, file_and_member, own_files, read_corpora
-from nmt.settings.elsewhere import CONFIGS, experiments
+from nmt.settings.checks import checked, text
+from nmt.settings.elsewhere import CONFIGS, check_folders, experiments
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.extends import PAPER, read_experiment
 from nmt.settings.project import PROJECT, find
 from nmt.settings.sections import Languages
+from nmt.settings.strict import parse
 from nmt.settings.variant import Architecture, Optimization, RunTime, Variant
 from nmt.system.files import UserError, write_lines
 
@@ -33,6 +35,10 @@ MODEL = "RNNsearch"
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
 PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
 ASK = "name both languages, such as --languages en de"
+EXAMPLES = """\
+example:
+  %(prog)s mine --train train.en train.de --dev dev.en dev.de --test test.en test.de
+"""
 EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
 #   {command}
@@ -71,6 +77,7 @@ variants:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
     parser.add_argument("name", metavar="NAME", help="of the experiment, its file and its folders")
     for name, what in TEXTS.items():
         parser.add_argument(
@@ -106,13 +113,18 @@ def run(arguments: argparse.Namespace) -> None:
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
         raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
+    for name in TEXTS:
+        for file in getattr(arguments, name):
+            checked(file, text(), f"--{name}")
     check_files(file_and_member(file)[0] for name in TEXTS for file in getattr(arguments, name))
     files = {name: [side for file in getattr(arguments, name) for side in sides_of(file)] for name in TEXTS}
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     languages = Languages(*(arguments.languages or map(language_of, sides)))
-    text = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
-    check_texts(load(yaml.safe_load(text)))
-    write_lines(path, text.split("\n")[:-1])
+    written = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
+    experiment = load(parse(written, str(path)))
+    check_folders(experiment, [])
+    check_texts(experiment)
+    write_lines(path, written.split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
 
 

@@ -12,7 +12,8 @@ from nmt.search.beam import MAXIMUM_LENGTH_RATIO, BeamSettings, Hypothesis, sear
 from nmt.search.merge import merge
 from nmt.search.replace import replace_unknown
 from nmt.search.text import from_words, to_symbols, to_words
-from nmt.settings.sections import Translate
+from nmt.settings.sections import WIDEST_BEAM, Translate
+from nmt.settings.variant import LARGEST_BATCH
 from nmt.system.files import UserError
 
 if TYPE_CHECKING:
@@ -147,8 +148,9 @@ class Translator:
 def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
     """Raise UserError where a number is out of range; `mark` stands before the names of options."""
     beam, n_best, ratio = settings.width, settings.n_best, settings.minimum_length_ratio
-    if beam < 1 or batch < 1:
-        raise UserError(f"{mark}beam {beam}, {mark}batch {batch}: both must be 1 or more")
+    for name, number, most in (("beam", beam, WIDEST_BEAM), ("batch", batch, LARGEST_BATCH)):
+        if not 1 <= number <= most:
+            raise UserError(f"{mark}{name} {number}: must be from 1 to {most}")
     if not 1 <= n_best <= beam:
         raise UserError(f"{mark}n-best {n_best}: must be from 1 to {beam}, the width of {mark}beam")
     if not 0 <= ratio < MAXIMUM_LENGTH_RATIO:

@@ -13,7 +13,8 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_type_hints
@@ -22,6 +23,7 @@ from nmt.system.files import UserError, read_json
 
 Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
+SMALLEST_SINGLE, LARGEST_SINGLE = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # positive numbers of float32 in full precision
 LONGEST = 1000  # characters of a text
 PLAIN = f"in the locale's characters, {LONGEST} at most, without {{ }} < > \\ and not beginning with a hyphen"
 UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
@@ -29,10 +31,14 @@ UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 
 @dataclass(frozen=True)
 class Check:
-    """What a setting may hold: `accepts` decides, `expected` says it in words."""
+    """What a setting may hold: `accepts` decides, `expected` says it in words, `schema` in JSON Schema.
+
+    The schema may accept what the check refuses, never the reverse.
+    """
 
     expected: str
     accepts: Callable[[Any], bool]
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Neutral:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_SINGLE
 
 
 def integer(minimum: int, maximum: int = LARGEST) -> Check:
@@ -52,29 +58,37 @@ def integer(minimum: int, maximum: int = LARGEST) -> Check:
     return Check(
         f"a whole number, {expected}",
         lambda value: isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum,
+        {"type": "integer", "minimum": minimum, "maximum": maximum},
     )
 
 
 def finite(minimum: float = -math.inf) -> Check:
-    """A finite number, at least `minimum`."""
+    """A number of float32, at least `minimum`."""
     words = "a number" + ("" if minimum == -math.inf else f", {minimum:g} or more")
-    return Check(words, lambda value: _is_number(value) and value >= minimum)
+    least = max(minimum, -LARGEST_SINGLE)
+    schema = {"type": "number", "minimum": least, "maximum": LARGEST_SINGLE}
+    return Check(words, lambda value: _is_number(value) and value >= minimum, schema)
 
 
 def positive(below: float = math.inf) -> Check:
-    """A finite number above zero and, where given, below `below`."""
+    """A number above zero and, where given, below `below`, that float32 holds in full precision."""
     words = "a number above 0" + ("" if below == math.inf else f" and below {below:g}")
-    return Check(words, lambda value: _is_number(value) and 0 < value < below)
+    schema = {"type": "number", "minimum": SMALLEST_SINGLE, "maximum": LARGEST_SINGLE}
+    if below < math.inf:
+        schema["exclusiveMaximum"] = below
+    return Check(words, lambda value: _is_number(value) and SMALLEST_SINGLE <= value < below, schema)
 
 
 def fraction() -> Check:
     """A number from 0 to 1."""
-    return Check("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+    schema = {"type": "number", "minimum": 0, "maximum": 1}
+    return Check("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1, schema)
 
 
 def choice(*values: str) -> Check:
     """One of `values`."""
-    return Check("one of " + ", ".join(values), lambda value: isinstance(value, str) and value in values)
+    expected = "one of " + ", ".join(values)
+    return Check(expected, lambda value: isinstance(value, str) and value in values, {"enum": list(values)})
 
 
 def is_plain(value: str) -> bool:
@@ -91,19 +105,26 @@ def is_plain(value: str) -> bool:
 
 def matching(pattern: str, expected: str) -> Check:
     """A string that matches `pattern` from end to end."""
-    return Check(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
+    schema = {"type": "string", "pattern": f"^(?:{pattern})$"}
+    return Check(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None, schema)
 
 
 def text(minimum: int = 1) -> Check:
     """A text of `minimum` characters or more in which `is_plain` finds no fault."""
-    return Check(f"text {PLAIN}", lambda value: isinstance(value, str) and len(value) >= minimum and is_plain(value))
+    return Check(
+        f"text {PLAIN}",
+        lambda value: isinstance(value, str) and len(value) >= minimum and is_plain(value),
+        {"type": "string", "minLength": minimum, "maxLength": LONGEST, "not": {"pattern": UNPLAIN.pattern}},
+    )
 
 
 def folder() -> Check:
     """The path of a folder that is made."""
+    pattern = r"^\s|\s$|/$|//|(^|/)\.\.?(/|$)"
     return Check(
         f"a folder {PLAIN}, with no . or .. in it and no slash or space at its end",
-        lambda value: text().accepts(value) and not re.search(r"^\s|\s$|/$|//|(^|/)\.\.?(/|$)", value),
+        lambda value: text().accepts(value) and not re.search(pattern, value),
+        {**text().schema, "not": {"pattern": f"{UNPLAIN.pattern}|{pattern}"}},
     )
 
 
@@ -114,7 +135,7 @@ def identifier() -> Check:
 
 def flag() -> Check:
     """True or false."""
-    return Check("true or false", lambda value: isinstance(value, bool))
+    return Check("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
 
 
 def names(minimum: int = 0) -> Check:
@@ -126,6 +147,7 @@ def names(minimum: int = 0) -> Check:
             and all(isinstance(one, str) and one for one in value)
             and len(set(value)) == len(value) >= minimum
         ),
+        {"type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": True, "minItems": minimum},
     )
 
 
@@ -143,6 +165,7 @@ def file_pairs(minimum: int = 0) -> Check:
             and len(value) >= 2 * minimum
             and all(source != target for source, target in zip(value[::2], value[1::2], strict=True))
         ),
+        {"type": "array", "items": path.schema, "minItems": 2 * minimum},
     )
 
 
@@ -152,8 +175,9 @@ def fractions() -> Check:
         "a number from 0 to 1 for each of some names",
         lambda value: (
             isinstance(value, Mapping)
-            and all(isinstance(one, str) and _is_number(number) and 0 <= number <= 1 for one, number in value.items())
+            and all(isinstance(one, str) and fraction().accepts(number) for one, number in value.items())
         ),
+        {"type": "object", "additionalProperties": fraction().schema},
     )
 
 
@@ -165,6 +189,7 @@ def pairs() -> Check:
             isinstance(value, list | tuple)
             and all(isinstance(one, list | tuple) and len(one) == 2 and names(2).accepts(one) for one in value)
         ),
+        {"type": "array", "items": {**names(2).schema, "maxItems": 2}},
     )
 
 
@@ -177,17 +202,31 @@ def each(names: Collection[str], check: Check) -> Check:
             and value.keys() == set(names)
             and all(check.accepts(one) for one in value.values())
         ),
+        {
+            "type": "object",
+            "properties": dict.fromkeys(names, check.schema),
+            "required": list(names),
+            "additionalProperties": False,
+        },
     )
 
 
 def either(word: str, check: Check) -> Check:
     """The very word, or what `check` accepts."""
-    return Check(f"{word} or {check.expected}", lambda value: value == word or check.accepts(value))
+    return Check(
+        f"{word} or {check.expected}",
+        lambda value: value == word or check.accepts(value),
+        {"anyOf": [{"const": word}, check.schema]},
+    )
 
 
 def optional(check: Check) -> Check:
     """What `check` accepts, or null."""
-    return Check(f"{check.expected}, or null", lambda value: value is None or check.accepts(value))
+    return Check(
+        f"{check.expected}, or null",
+        lambda value: value is None or check.accepts(value),
+        {"anyOf": [{"type": "null"}, check.schema]},
+    )
 
 
 def unknown(key: object, known: Iterable[str], where: str, noun: str = "setting") -> UserError:
@@ -234,10 +273,15 @@ def checked(value: Any, check: Check, where: str) -> Any:
     """`value`, lists turned into tuples; UserError where `check` does not accept it."""
     if not check.accepts(value):
         hint = ""
-        if isinstance(value, str) and re.fullmatch(r"[-+]?\d+[eE][-+]?\d+", value):
-            hint = f"; YAML reads {value} as text, write {value.lower().replace('e', '.0e')}"
+        if isinstance(value, str) and (number := re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)):
+            whole, point, sign, exponent = number.groups()
+            hint = f"; YAML reads {value} as text, write {whole}{point or '.0'}e{sign or '+'}{exponent}"
         elif isinstance(value, int) and abs(value) > LARGEST:
             hint = "; it has too many digits"
+        elif isinstance(value, float) and value and not SMALLEST_SINGLE <= abs(value) <= LARGEST_SINGLE:
+            hint = "; float32 holds numbers from 1.2e-38 to 3.4e+38"
+        elif isinstance(value, int | float | date) and check.accepts(str(value)):
+            hint = "; put it in quotes"
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
     return tuple(value) if isinstance(value, list) else value
 
@@ -295,5 +339,5 @@ class Section:
             required=needed,
             default=None if needed else cls(),
             metavar="JSON",
-            help=f"settings by name: {keys} (each has its default where it is left out)",
+            help=f"settings by name: {keys} (default: that of each setting)",
         )

@@ -1,11 +1,12 @@
 """The other experiments of config/, in the working directory and in the project.
 
-No two share a folder of results, and each makes the targets in its own folders.
+Their folders of results are apart, and each makes what is in its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from nmt.settings.project import PROJECT
 from nmt.system.files import UserError
 
 CONFIGS = Path("config")
+# The paper's results are files of this folder and of its `index`; the folders of all other experiments lie beside them.
+RESULTS, INDEX = PurePosixPath("results"), PurePosixPath("results/index")
 
 
 class Known(NamedTuple):
@@ -29,15 +32,15 @@ def experiments() -> list[Known]:
 
     A file of the working directory hides the project's of the same path. One that is no experiment is passed over.
     """
-    import yaml
+    from nmt.settings.strict import parse  # imports PyYAML
 
     files = {path.relative_to(root): path for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml")}
     found = []
     for _, path in sorted(files.items()):
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         try:
-            own = yaml.safe_load("\n".join(line for line in lines if line.startswith(("experiment:", "results:"))))
-        except yaml.YAMLError:
+            own = parse("\n".join(one for one in lines if one.startswith(("experiment:", "results:"))), str(path))
+        except UserError:
             continue
         if own and isinstance(own.get("experiment"), str):
             found.append(Known(str(path), own["experiment"], str(own.get("results", f"results/{own['experiment']}"))))
@@ -45,18 +48,24 @@ def experiments() -> list[Known]:
 
 
 def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
-    """UserError where the folder of results is another experiment's, or one of `words` is a path in such a folder."""
+    """UserError where the folder of results is, holds or is in another's, or one of `words` is a path in such a one."""
     known = experiments()
+    mine = PurePosixPath(experiment.results)
     for other in known:
-        if other.results == experiment.results and other.name != experiment.name:
+        theirs = PurePosixPath(other.results)
+        if other.name != experiment.name and (_is_in(mine, theirs) or _is_in(theirs, mine)):
+            relation = "is" if mine == theirs else "holds" if theirs.is_relative_to(mine) else "is in"
             raise UserError(
-                f"config: results: {experiment.results} is the folder of the experiment {other.name} ({other.file}); "
-                "name another"
+                f"config: results: {mine} {relation} the folder of the experiment {other.name} ({other.file}), "
+                f"{theirs}; name another"
             )
     owners = {folder: one for one in known for folder in (f"data/{one.name}", one.results)}
     own = (f"data/{experiment.name}", experiment.results)
-    for word in words:
-        around = (str(folder) for folder in PurePosixPath(word).parents)  # the innermost first
+    for before, word in pairwise(["", *words]):
+        if before in ("--report", "--configfile"):
+            continue
+        path = PurePosixPath(word)
+        around = (str(folder) for folder in path.parents if _is_in(path.parent, folder))  # the innermost first
         folder = next((one for one in around if one in own or one in owners), None)
         if folder is not None and folder not in own:
             owner = owners[folder]
@@ -64,3 +73,8 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
                 f"{word}: of the experiment {owner.name}, and this one is {experiment.name}; give --configfile "
                 f"{owner.file}"
             )
+
+
+def _is_in(inner: PurePosixPath, outer: PurePosixPath) -> bool:
+    """Whether `inner` is `outer` or lies among its results."""
+    return inner.is_relative_to(outer) and (outer != RESULTS or inner == RESULTS or inner.is_relative_to(INDEX))

@@ -20,13 +20,13 @@ EXTENDS = "extends"
 OWN = ("experiment", "results")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The files of an experiment, as `arguments.configs`."""
+def add_arguments(parser: argparse.ArgumentParser, default: str = PAPER) -> None:
+    """The files of an experiment, as `arguments.configs`; `default` says in the help which are taken without."""
     parser.add_argument(
         "configs",
         nargs="*",
         metavar="CONFIG",
-        help=f"the experiment's file, as given to Snakemake; demo stands for config/demo.yaml (default: {PAPER})",
+        help=f"the experiment's file, as given to Snakemake; demo stands for config/demo.yaml (default: {default})",
     )
 
 
@@ -37,7 +37,7 @@ def read_experiment(files: Sequence[str]) -> Experiment:
     """
     merged: dict[str, Any] = {}
     for file in files or [PAPER]:
-        merged = merge(merged, _read(file if "." in file or "/" in file else f"config/{file}.yaml"))
+        merged = merge(merged, read(file if "." in file or "/" in file else f"config/{file}.yaml"))
     return load(resolve(merged))
 
 
@@ -46,12 +46,12 @@ def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:
     seen: list[str] = []
     layers = [dict(mapping)]
     while (file := layers[-1].pop(EXTENDS, None)) is not None:
-        if not isinstance(file, str):
+        if not (isinstance(file, str) and file):
             raise UserError(f"config: {EXTENDS}: expected the path of a configuration, not {file!r}")
         if file in seen:
             raise UserError(f"config: {EXTENDS}: a circle, {' -> '.join([*seen, file])}; one must extend no other")
         seen.append(file)
-        layers.append(dict(_read(file)))
+        layers.append(dict(read(file)))
     merged: dict[str, Any] = {}
     for layer in reversed(layers):
         merged = merge({key: value for key, value in merged.items() if key not in OWN}, layer)
@@ -69,17 +69,11 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _read(file: str) -> Mapping[str, Any]:
-    import yaml
+def read(file: str) -> Mapping[str, Any]:
+    """The settings in `file`, as they are written there. Raises UserError."""
+    from nmt.settings.strict import parse  # imports PyYAML
 
-    text = "\n".join(read_lines(find(file)))
-    try:
-        value = yaml.safe_load(text)
-        if isinstance(value, Mapping):
-            value = merge({}, value)  # ends where a mapping holds itself
-    # PyYAML raises errors of many kinds where a value is not what its tag says, such as a 13th month.
-    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, ValueError) as error:
-        raise UserError(f"{file}: not YAML ({' '.join(str(error).split())})") from None
+    value = parse("\n".join(read_lines(find(file))), file)
     if not isinstance(value, Mapping):
         raise UserError(f"{file}: not a configuration; name one such as config/demo.yaml")
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 from nmt.settings.checks import (
@@ -20,7 +20,12 @@ from nmt.settings.checks import (
     pairs,
     text,
 )
-from nmt.settings.variant import PRECISIONS
+from nmt.settings.variant import LARGEST_BATCH, PRECISIONS
+
+WIDEST_BEAM = 1000
+LARGEST_VOCABULARY = 10_000_000
+MOST_PAIRS = 10**9  # of the built-in language
+MOST_THREADS = 1024  # many more than a machine can start end the process without a word
 
 LANGUAGE = "[a-z]{2,3}"
 
@@ -45,9 +50,9 @@ class Generated(Section):
     `test_bin` is the number of test sentences in each of six bins of lengths.
     """
 
-    pairs: Annotated[int, integer(100)] = 120_000
-    development: Annotated[int, integer(1)] = 300
-    test_bin: Annotated[int, integer(1)] = 100
+    pairs: Annotated[int, integer(100, MOST_PAIRS)] = 120_000
+    development: Annotated[int, integer(1, MOST_PAIRS)] = 300
+    test_bin: Annotated[int, integer(1, MOST_PAIRS)] = 100
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,12 @@ class Select(Section):
     drop_duplicates: Annotated[bool, flag()] = True
     order: Annotated[int, integer(2, 6)] = 4
 
+    def to_json(self, *keys: str) -> str:
+        """As that of any section; what its rule does not use has its default, so that it counts for nothing."""
+        used = {"ranking": "words", "random": "words", "shares": "shares"}.get(self.rule)
+        unused = {key: getattr(Select, key) for key in ("words", "shares") if key != used}
+        return Section.to_json(replace(self, **unused), *keys)
+
     @property
     def scores_pairs(self) -> bool:
         """Whether the pairs are scored by language models; `all` needs none."""
@@ -123,14 +134,14 @@ class Select(Section):
 class Shortlist(Section):
     """How many symbols each side knows, the unknown word among them."""
 
-    size: Annotated[int, integer(2)] = 30_000
+    size: Annotated[int, integer(2, LARGEST_VOCABULARY)] = 30_000
 
 
 @dataclass(frozen=True)
 class BytePairs(Section):
     """Subwords by byte pair encoding: how many symbols each side has in all; with `joint` one code for both sides."""
 
-    symbols: Annotated[int, integer(2)] = 30_000
+    symbols: Annotated[int, integer(2, LARGEST_VOCABULARY)] = 30_000
     joint: Annotated[bool, flag()] = False
 
 
@@ -141,8 +152,8 @@ class Translate(Section):
     `precision` is that of matrix products.
     """
 
-    beam: Annotated[int, integer(1)] = 12
-    batch: Annotated[int, integer(1)] = 32
+    beam: Annotated[int, integer(1, WIDEST_BEAM)] = 12
+    batch: Annotated[int, integer(1, LARGEST_BATCH)] = 32
     minimum_length_ratio: Annotated[float, fraction()] = 0.5
     fallback: Annotated[bool, flag()] = True
     precision: Annotated[str, choice(*PRECISIONS)] = "float32"
@@ -177,15 +188,15 @@ class PhraseBased(Section):
     version: Annotated[str, text(0)] = ""
     pairs: Annotated[int, integer(0)] = 0
     monolingual: Annotated[tuple[str, ...], names()] = ()
-    order: Annotated[int, integer(1)] = 5
-    align_iterations: Annotated[int, integer(1)] = 5
-    phrase_length: Annotated[int, integer(1)] = 7
-    translations: Annotated[int, integer(1)] = 20
-    stack: Annotated[int, integer(1)] = 100
-    distortion_limit: Annotated[int, integer(0)] = 6
+    order: Annotated[int, integer(1, 100)] = 5
+    align_iterations: Annotated[int, integer(1, 10_000)] = 5
+    phrase_length: Annotated[int, integer(1, 1000)] = 7
+    translations: Annotated[int, integer(1, 100_000)] = 20
+    stack: Annotated[int, integer(1, 100_000)] = 100
+    distortion_limit: Annotated[int, integer(0, 1000)] = 6
     tune_sentences: Annotated[int, integer(1)] = 3000
-    tune_rounds: Annotated[int, integer(1)] = 10
-    n_best: Annotated[int, integer(2)] = 100
+    tune_rounds: Annotated[int, integer(1, 10_000)] = 10
+    n_best: Annotated[int, integer(2, 100_000)] = 100
 
     @property
     def label(self) -> str:
@@ -197,6 +208,6 @@ class PhraseBased(Section):
 class Threads:
     """Threads of the steps that use several."""
 
-    train: Annotated[int, integer(1)] = 4
-    translate: Annotated[int, integer(1)] = 4
-    phrase_based: Annotated[int, integer(1)] = 4
+    train: Annotated[int, integer(1, MOST_THREADS)] = 4
+    translate: Annotated[int, integer(1, MOST_THREADS)] = 4
+    phrase_based: Annotated[int, integer(1, MOST_THREADS)] = 4

@@ -36,6 +36,8 @@ UNITS = {
     "lstm": ("nmt.model.units.lstm", "LSTM"),
 }
 PRECISIONS = ("float32", "bf16")  # of matrix products; sums are in float32
+# More than any machine holds.
+WIDEST_LAYER, LARGEST_BATCH, LONGEST_SENTENCE = 100_000, 1_000_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,17 @@ class Architecture:
     """
 
     attention: Annotated[str, choice(*ATTENTIONS)] = "additive"
-    embedding: Annotated[int, integer(1)] = 620
-    hidden: Annotated[int, integer(1)] = 1000
-    alignment: Annotated[int, integer(1)] = 1000
-    maxout: Annotated[int, integer(1)] = 500
-    output_rank: Annotated[int | None, optional(integer(1))] = 620
+    embedding: Annotated[int, integer(1, WIDEST_LAYER)] = 620
+    hidden: Annotated[int, integer(1, WIDEST_LAYER)] = 1000
+    alignment: Annotated[int, integer(1, WIDEST_LAYER)] = 1000
+    maxout: Annotated[int, integer(1, WIDEST_LAYER)] = 500
+    output_rank: Annotated[int | None, optional(integer(1, WIDEST_LAYER))] = 620
     decoder_order: Annotated[str, choice("look_generate_update", "printed")] = "look_generate_update"
     embedding_bias: Annotated[bool, flag()] = True
     unit: Annotated[str, choice(*UNITS), Neutral("gated")] = "gated"
     score_previous: Annotated[bool, flag(), Neutral(False)] = False
     initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
-    contextualization: Annotated[int | None, optional(integer(1)), Neutral(None)] = None
+    contextualization: Annotated[int | None, optional(integer(1, WIDEST_LAYER)), Neutral(None)] = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Optimization:
 
     updates: Annotated[int, integer(1)]
     seed: Annotated[int, integer(0)] = 1234
-    maximum_length: Annotated[int, integer(1)] = 50
+    maximum_length: Annotated[int, integer(1, LONGEST_SENTENCE)] = 50
     initialization_scale: Annotated[float, positive()] = 0.01
     attention_scale: Annotated[float, positive()] = 0.001
     forget_bias: Annotated[float, finite(0), Neutral(0.0)] = 0.0
@@ -85,8 +87,8 @@ class Optimization:
     epsilon: Annotated[float, positive()] = 1e-6
     clip_norm: Annotated[float, positive()] = 1.0
     loss: Annotated[str, choice("sum", "mean")] = "sum"
-    batch: Annotated[int, integer(1)] = 80
-    sort_batches: Annotated[int, integer(1)] = 20
+    batch: Annotated[int, integer(1, LARGEST_BATCH)] = 80
+    sort_batches: Annotated[int, integer(1, LARGEST_BATCH)] = 20
     patience: Annotated[int, integer(0)] = 0
     stop_on: Annotated[str, choice("nll", "bleu"), Neutral("nll")] = "nll"
     evaluate_every: Annotated[int, integer(1)] = 5_000
@@ -147,7 +149,8 @@ class Variant:
         """The settings that decide the trained weights, but those at a neutral value.
 
         A neutral value is the one that leaves a training what it was before the setting existed: so a new setting
-        trains nothing again and is no obstacle to an open checkpoint.
+        trains nothing again and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
+        model or of optimizer does not use is left out, or has its default where it was not always left out.
         """
         settings = learned(self.architecture) | learned(self.optimization)
         if self.continues is not None:
@@ -155,6 +158,10 @@ class Variant:
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
             settings.pop("score_previous", None)
+        if self.architecture.unit == "gated":
+            settings.pop("forget_bias", None)
+        if self.optimization.optimizer == "adam":
+            settings |= {"rho": Optimization.rho, "epsilon": Optimization.epsilon}
         return settings
 
 
@@ -172,7 +179,8 @@ def keys_of(kind: type) -> list[str]:
     return [one.name for one in fields(kind)]
 
 
-SETTINGS = [key for kind in (_Named, *PARTS.values()) for key in keys_of(kind)]
+KINDS: tuple[type, ...] = (_Named, *PARTS.values())
+SETTINGS = [key for kind in KINDS for key in keys_of(kind)]
 
 
 def learned(part: Any) -> dict[str, Any]:

@@ -82,6 +82,12 @@ def test_odd_names_are_quoted() -> None:
     assert read_corpora(experiment)["test"].archives[0].address == f"test {first}"
 
 
+def test_a_name_that_would_nest_its_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "choi2017", *FILES]) == 1
+    assert "config: results: results/choi2017 holds the folder of the experiment open-en-de" in capsys.readouterr().err
+    assert not Path("config/choi2017.yaml").exists()
+
+
 def test_languages_and_tokenized_text_may_be_said() -> None:
     assert main(["new", "mine", *FILES, "--languages", "deu", "fi", "--tokenized"]) == 0
     mapping = yaml.safe_load("\n".join(read_lines("config/mine.yaml")))
@@ -96,6 +102,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["wmt14", *FILES], "there is an experiment wmt14; choose another name"),
         (["a/b", *FILES], "config: experiment: expected a name of letters"),
         (["mine", *FILES[:-1], "tset.fi"], "tset.fi: no such file; the nearest is test.fi; correct its name"),
+        (["mine", *FILES[:-1], "a\nb.fi"], r"--test: expected text in the locale's characters, "),
         (["mine", *FILES[:-1]], "config: files.test: expected a list of files, source and target"),
         (["mine", *FILES[:-1], "test.txt"], "test.txt: does not end in a language, as .en does; name both languages"),
         (["mine", *FILES[:-1], "test.sv"], "train.fi and test.sv: end in different languages; name both languages"),

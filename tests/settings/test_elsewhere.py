@@ -12,7 +12,8 @@ from nmt.system.files import UserError
 
 FILES = {
     "demo.yaml": "# A remark.\nextends: other.yaml\nexperiment: demo  # of two words\n",
-    "paper/wmt.yaml": "experiment: wmt\nresults: 'results'\nvariants: {a: {updates: 1}}\n",
+    "paper/wmt.yaml": "experiment: wmt\nresults: 'results/papers/wmt'\nvariants: {a: {updates: 1}}\n",
+    "paper/top.yaml": "experiment: top\nresults: results\n",
     "broken.yaml": "experiment: [\n",
     "list.yaml": "- a\n",
     "number.yaml": "experiment: 3\n",
@@ -39,29 +40,42 @@ def experiment(name: str, results: str) -> Experiment:
 def test_each_experiment_has_its_own_name_and_folder() -> None:
     assert experiments() == [
         ("config/demo.yaml", "demo", "results/demo"),
-        ("config/paper/wmt.yaml", "wmt", "results"),
+        ("config/paper/top.yaml", "top", "results"),
+        ("config/paper/wmt.yaml", "wmt", "results/papers/wmt"),
     ]
 
 
 def test_another_experiments_folder_of_results_is_refused() -> None:
-    for folder, file in (("results", "config/paper/wmt.yaml"), ("results/demo", "config/demo.yaml")):
-        with pytest.raises(UserError, match=rf"^config: results: {folder} is the folder .* \({file}\); name another$"):
+    refused = {
+        "results/demo": r"is the folder of the experiment demo \(config/demo.yaml\), results/demo",
+        "results/demo/index": r"is in the folder of the experiment demo \(config/demo.yaml\), results/demo",
+        "results": r"is the folder of the experiment top \(config/paper/top.yaml\), results",
+        "results/index": r"is in the folder of the experiment top \(config/paper/top.yaml\), results",
+        "results/papers": r"holds the folder of the experiment wmt \(config/paper/wmt.yaml\), results/papers/wmt",
+    }
+    for folder, said in refused.items():
+        with pytest.raises(UserError, match=rf"^config: results: {folder} {said}; name another$"):
             check_folders(experiment("mine", folder), [])
+    check_folders(experiment("mine", "results/demolition"), [])
     check_folders(experiment("demo", "results/demo"), [])  # the same experiment, under further files
+    check_folders(experiment("top", "results"), [])  # which the others' folders lie beside
 
 
 @pytest.mark.parametrize("target", ["results/demo/table1.csv", "./results/demo/a/b.csv", "data/demo/models/x"])
 def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
     with pytest.raises(UserError, match=r"experiment demo, and this one is wmt; give --configfile config/demo\.yaml$"):
-        check_folders(experiment("wmt", "results"), ["all", target])
+        check_folders(experiment("wmt", "results/papers/wmt"), ["all", target])
     check_folders(experiment("demo", "results/demo"), [target])
+    check_folders(experiment("wmt", "results/papers/wmt"), ["--report", target])
 
 
 def test_a_target_of_nobody_else_is_accepted() -> None:
     check_folders(
         experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]
     )
-    check_folders(experiment("wmt", "results"), ["results/table1.csv", "results/unknown/table1.csv"])
+    check_folders(experiment("wmt", "results/papers/wmt"), ["--report", "results/report.zip", "results/dem/table1.csv"])
+    with pytest.raises(UserError, match=r"experiment top, and this one is wmt; give --configfile config/paper/top\.yaml$"):
+        check_folders(experiment("wmt", "results/papers/wmt"), ["results/table1.csv"])
 
 
 def test_the_projects_experiments_count_too_unless_a_file_here_hides_them(
@@ -72,4 +86,5 @@ def test_the_projects_experiments_count_too_unless_a_file_here_hides_them(
     (here / "config/paper/wmt.yaml").write_text("experiment: mine\n")
     monkeypatch.chdir(here)
     demo = (str(tmp_path / "config/demo.yaml"), "demo", "results/demo")
-    assert experiments() == [demo, ("config/paper/wmt.yaml", "mine", "results/mine")]
+    top = (str(tmp_path / "config/paper/top.yaml"), "top", "results")
+    assert experiments() == [demo, top, ("config/paper/wmt.yaml", "mine", "results/mine")]

@@ -182,6 +182,17 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
     assert experiment.variants["RNNsearch-50"].optimization.seed == 7
 
 
+BEYOND = [
+    ("learning_rate", "1.0e+39"),
+    ("learning_rate", "1.0e-320"),
+    ("epsilon", "1.0e-46"),
+    ("clip_norm", "1.0e+300"),
+    ("initialization_scale", "1.0e-39"),
+    ("forget_bias", "1.0e+39"),
+]
+LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextualization", "batch", "sort_batches"]
+
+
 @pytest.mark.parametrize(
     ("overlay", "message"),
     [
@@ -202,10 +213,31 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{extends: 3}", "config: extends: expected the path of a configuration, not 3"),
         ("{variants: {RNNsearch-30: 3}}", "config: variants.RNNsearch-30: expected a section"),
         ("{variants: {a/b: {prototype: RNNsearch}}}", "expected a name of letters, digits"),
-        ("{defaults: {hidden: 0}}", "hidden: expected a whole number, 1 or more, not 0"),
+        ("{defaults: {hidden: 0}}", "hidden: expected a whole number, from 1 to 100000, not 0"),
         ("{defaults: {hidden: 1.5}}", "hidden: expected a whole number"),
         ("{defaults: {hidden: true}}", "hidden: expected a whole number"),
-        ("{defaults: {epsilon: 1e-6}}", "epsilon: expected a number above 0, not '1e-6'; YAML reads 1e-6 as text"),
+        (
+            "{defaults: {epsilon: 1e-6}}",
+            "epsilon: expected a number above 0, not '1e-6'; YAML reads 1e-6 as text, write 1.0e-6",
+        ),
+        ("{defaults: {epsilon: 1.5e3}}", "YAML reads 1.5e3 as text, write 1.5e+3"),
+        ("{defaults: {epsilon: 1e3}}", "YAML reads 1e3 as text, write 1.0e+3"),
+        (
+            "{experiment: 2024}",
+            "config: experiment: expected a name of letters, digits, - and _, at most 100, not 2024; put it in quotes",
+        ),
+        ("{variants: {RNNsearch-30: {label: true}}}", "; put it in quotes"),
+        *(
+            (f"{{defaults: {{{key}: {value}}}}}", "; float32 holds numbers from 1.2e-38 to 3.4e+38")
+            for key, value in BEYOND
+        ),
+        *(
+            (f"{{defaults: {{{key}: 100000000000000}}}}", f"{key}: expected a whole number, from 1 to ")
+            for key in LAYERS
+        ),
+        ("{translate: {beam: 1001}}", "config: translate.beam: expected a whole number, from 1 to 1000, not 1001"),
+        ("{shortlist: {size: 100000000000000}}", "shortlist.size: expected a whole number, from 2 to "),
+        ("{threads: {train: 100000}}", "threads.train: expected a whole number, from 1 to 1024"),
         ("{defaults: {rho: 1}}", "rho: expected a number above 0 and below 1"),
         ("{defaults: {learning_rate: .nan}}", "learning_rate: expected a number"),
         ("{defaults: {optimizer: sgd}}", "optimizer: expected one of adadelta, adam, not 'sgd'"),
@@ -222,7 +254,7 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{files: {train: [a, 'b{c}']}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, 'http://b/c']}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: []}}", "source and target, as [a.en, a.de], one corpus or more, not []"),
-        ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, 2 or more"),
+        ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, from 2 to"),
         ("{bpe: {joint: 1}}", "config: bpe.joint: expected true or false"),
         ("{evaluate: {compare: [RNNsearch-50]}}", "evaluate.compare: expected a list of pairs of different names"),
         ("{evaluate: {compare: [[RNNsearch-50, A]]}}", "config: evaluate.compare: unknown system A; the nearest is"),
@@ -241,7 +273,7 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
         ("{variants: {RNNsearch-50: {hidden: 5}}}", "RNNsearch-50 has another hidden"),
         ("{phrase_based: {system: joshua}}", "config: phrase_based.system: expected one of moses, thot"),
         ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
-        ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, 2 or more"),
+        ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, from 2 to"),
         ("{phrase_based: {pairs: 9, bin: a}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
         (
             "{phrase_based: {bin: 3}}",

@@ -52,6 +52,12 @@ def test_the_folders_are_not_inherited(tmp_path: Path) -> None:
         read_experiment([str(mine)])
 
 
+def test_a_file_that_extends_nothing_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("{extends: '', experiment: mine}")
+    with pytest.raises(UserError, match="config: extends: expected the path of a configuration, not ''"):
+        read_experiment([str(tmp_path / "mine.yaml")])
+
+
 def test_files_that_extend_one_another_are_refused(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         (tmp_path / f"{name}.yaml").write_text(f"{{extends: {tmp_path / other}.yaml, experiment: {name}}}")
@@ -81,7 +87,7 @@ def test_a_mistake_is_one_line(tmp_path: Path, text: str | None, line: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "seed: 2001-99-99",
+        "seed: !!timestamp 2001-99-99",
         f"seed: 1{'0' * 5000}",
         "x: !!float abc",
         "x: !!int abc",

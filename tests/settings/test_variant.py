@@ -98,6 +98,10 @@ def test_learned_leaves_out_what_does_not_matter() -> None:
     )
     assert one.learned() == other.learned()
     assert variant(alignment=7).learned() != variant().learned()
+    assert variant(forget_bias=1.0).learned() == variant().learned()
+    adam = variant(optimizer="adam").learned()
+    assert variant(optimizer="adam", rho=0.5, epsilon=1e-3).learned() == adam
+    assert (adam["rho"], adam["epsilon"]) == (0.95, 1e-6)  # as it was: no model is trained again
 
 
 def test_every_setting_that_is_learned_counts() -> None:
@@ -116,7 +120,9 @@ def test_every_setting_that_is_learned_counts() -> None:
     }
     for kind in (Architecture, Optimization):
         for one in fields(kind):
-            assert variant(**{one.name: changes.get(one.name, 7)}).learned() != variant().learned(), one.name
+            of_lstm = {"unit": "lstm"} if one.name == "forget_bias" else {}
+            changed = variant(**{one.name: changes.get(one.name, 7)}, **of_lstm)
+            assert changed.learned() != variant(**of_lstm).learned(), one.name
     assert variant(continues="b").learned() != variant().learned()
     for one in fields(RunTime):
         assert one.name not in variant().learned()
@@ -142,6 +148,14 @@ def test_a_section_goes_to_a_step_with_the_settings_that_it_uses() -> None:
         Select.from_json('{"ordr": 3}')
     with pytest.raises(UserError, match="--settings: not JSON"):
         Select.from_json("order=3")
+
+
+def test_what_a_rule_of_selection_does_not_use_does_not_count() -> None:
+    rules = {"ranking": {"words"}, "random": {"words"}, "shares": {"shares"}, "all": set()}
+    changes: dict[str, Any] = {"words": 5, "shares": {"a": 0.5}}
+    for rule, used in rules.items():
+        standard = Select(rule).to_json()
+        assert {key for key, value in changes.items() if Select(rule, **{key: value}).to_json() != standard} == used
 
 
 def test_shards_have_about_that_many_pairs() -> None:

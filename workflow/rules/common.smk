@@ -22,9 +22,11 @@ from nmt.corpora.own import digest as own_digest
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import collect, compared, on_page, targets
+from nmt.settings.checks import PLAIN, is_plain
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, load
-from nmt.settings.extends import resolve
+from nmt.settings.extends import read, resolve
+from nmt.settings.ownership import check_owner, record
 from nmt.settings.project import find
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
@@ -51,14 +53,20 @@ def one_line_mistakes():
 
 def read_experiment():
     """The checked experiment, its registry and its artefacts."""
+    if not is_plain(workflow.basedir):
+        raise UserError(f"{workflow.basedir}: expected a path {PLAIN}; move the project elsewhere")
     for folder in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
         if workflow.is_main_process and folder.is_dir():
             check_room(folder)
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
         raise UserError("module: a prefix cannot be used; name the folders by `experiment` and `results`")
+    if workflow.is_main_process:
+        for file in CONFIG_FILES:
+            read(file)  # stricter than Snakemake, which has read it already
     resolved = resolve(config)
     experiment = load(resolved)
     if workflow.is_main_process:
+        check_owner(experiment.name, CONFIG_FILES)
         check_folders(experiment, sys.argv[1:])  # Snakemake itself does not know the targets yet
     registry = read_corpora(experiment)
     check_corpora(experiment, registry)
@@ -69,6 +77,7 @@ def read_experiment():
     return experiment, registry, found
 
 
+CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
 with one_line_mistakes():
     EXPERIMENT, REGISTRY, ARTEFACTS = read_experiment()
 announce()

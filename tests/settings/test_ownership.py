@@ -1,0 +1,64 @@
+"""The data of an experiment belong to one file, and the experiment that ran last is known by them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from nmt.settings.ownership import RECORD, check_owner, last_run, record
+from nmt.system.files import UserError
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.yaml").write_text("experiment: mine\n")
+    Path("over.yaml").write_text("seed: 3\n")
+
+
+def test_a_second_file_of_the_same_name_is_refused() -> None:
+    check_owner("mine", ["a.yaml"])
+    record("mine", ["a.yaml"])
+    for files in (["b.yaml"], ["a.yaml", "b.yaml"], ["b.yaml", "over.yaml"]):
+        with pytest.raises(UserError, match=r"^b\.yaml: experiment mine is also that of a\.yaml, .* another name$"):
+            check_owner("mine", files)
+
+
+def test_the_same_file_under_further_ones_is_accepted() -> None:
+    Path("link.yaml").symlink_to("a.yaml")
+    record("mine", ["a.yaml", "over.yaml"])
+    for files in (["a.yaml"], ["./a.yaml", "over.yaml"], [os.path.abspath("a.yaml")], ["link.yaml"]):
+        check_owner("mine", files)
+
+
+def test_a_file_may_be_moved_or_give_up_the_name() -> None:
+    record("mine", ["a.yaml"])
+    Path("a.yaml").rename("moved.yaml")
+    check_owner("mine", ["moved.yaml"])
+    Path("a.yaml").write_text("experiment: other\n")
+    check_owner("mine", ["moved.yaml"])
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]'])
+def test_a_damaged_record_is_no_record(text: str) -> None:
+    record("mine", ["a.yaml"])
+    Path("data/mine", RECORD).write_text(text)
+    check_owner("mine", ["b.yaml"])
+    assert last_run() == []
+
+
+def test_the_experiment_that_ran_last() -> None:
+    assert last_run() == []
+    for time, (name, files) in enumerate(
+        {"one": ["a.yaml"], "two": ["b.yaml", "over.yaml"], "three": ["c"]}.items(), 1
+    ):
+        record(name, files)
+        os.utime(Path("data", name, RECORD), (time, time))
+    assert json.loads(Path("data/two", RECORD).read_text()) == ["b.yaml", "over.yaml"]
+    assert last_run() == ["b.yaml", "over.yaml"]  # the file of the third is gone
+    record("one", ["a.yaml"])
+    assert last_run() == ["a.yaml"]
