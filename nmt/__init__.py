@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nmt.search.translator import Translator
 
+__version__ = "0.1.0"  # pyproject.toml reads it here
+
 
 def load(
     folder: str | os.PathLike[str], device: str = "auto", *, tokenized: bool = False, precision: str = "float32"

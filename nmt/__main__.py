@@ -1,4 +1,4 @@
-"""The command line: `nmt STEP ...`, or `python -m nmt STEP ...`, runs one step."""
+"""The command line: `nmt COMMAND ...`, or `python -m nmt COMMAND ...`; each step of the workflow is a command."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ try:
     import argparse
     import errno
     import importlib
+    import os
     import shutil
     import textwrap
     from collections.abc import Callable
 
-    from nmt import commands
+    from nmt import __version__, commands
     from nmt.system import options
     from nmt.system.files import DISK_FULL, UserError
     from nmt.system.orphans import end_with_run
@@ -32,20 +33,23 @@ EXTRAS = {
     "thot": "phrase-based",
     "yaml": "workflow",
 }
+NARROWEST = 20  # columns of a help text
 
 HELP = """\
-usage: {program} STEP [OPTION ...]
+usage: {program} COMMAND [OPTION ...]
 
 Neural machine translation that learns to align and translate jointly.
 
-{steps}
+{listed}
 
-`{program} STEP --help` explains a step. `snakemake --cores 8 --use-conda all` runs the workflow.
+`{program} COMMAND --help` explains a command. `{program} --help-all` lists the steps of the workflow as well, and
+`{program} --version` says the version. `snakemake --cores 8 --use-conda all` runs the workflow.
+New here? `make demo` trains and shows a small model in minutes, and `{program} new` begins an experiment on your files.
 """
 
 
 def main(words: list[str] | None = None, program: str = "nmt") -> int:
-    """Run one step and return the exit code; `program` is how the help names this command.
+    """Run one command and return the exit code; `program` is how the help names this command.
 
     0: done. 1: a mistake that one line tells the user how to correct. 2: wrong usage. 75: stopped, and the same command
     resumes. 130: interrupted.
@@ -54,9 +58,13 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     end_with_run()
     words = sys.argv[1:] if words is None else words
     if not words:
-        return _refuse("name a step", program)
+        return _refuse("name a command", program)
     if words[0] in ("-h", "--help"):
-        return _guarded(program, lambda: print(_help(program), end=""))
+        return _guarded(program, lambda: print(_help(program, commands.typed()), end=""))
+    if words[0] == "--help-all":
+        return _guarded(program, lambda: print(_help(program, commands.groups()), end=""))
+    if words[0] == "--version":
+        return _guarded(program, lambda: print(f"nmt {__version__}"))
     try:
         module = commands.module(words[0])
     except UserError as error:
@@ -65,22 +73,25 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
 
 
 def _refuse(reason: str, program: str) -> int:
-    print(f"nmt: {reason}; `{program} --help` lists the steps", file=sys.stderr)
+    print(f"nmt: {reason}; `{program} --help` lists the commands", file=sys.stderr)
     return WRONG_USAGE
 
 
-def _help(program: str) -> str:
-    """All steps by group, one a line."""
-    width = max(map(len, commands.names()))
-    groups = (
-        "\n".join([f"{group}:", *(f"  {step:{width}}  {line}" for step, line in steps.items())])
-        for group, steps in commands.groups().items()
+def _help(program: str, groups: dict[str, dict[str, str]]) -> str:
+    """The commands of `groups`, one a line."""
+    width = max(len(name) for listed in groups.values() for name in listed)
+    paragraphs = (
+        "\n".join([f"{group}:", *(f"  {name:{width}}  {line}" for name, line in listed.items())])
+        for group, listed in groups.items()
     )
-    return HELP.format(program=program, steps="\n\n".join(groups))
+    return HELP.format(program=program, listed="\n\n".join(paragraphs))
 
 
 def _run(step: str, module: str, words: list[str], program: str) -> None:
     """Run `step` with the options `words`."""
+    # matplotlib reads both; figures are drawn to files, without their date.
+    os.environ.pop("MPLBACKEND", None)
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     code = importlib.import_module(module)
     parser = argparse.ArgumentParser(
         prog=f"{program} {step}",
@@ -148,7 +159,7 @@ def _lacks_memory(error: MemoryError | RuntimeError) -> bool:
 
 def _wrap(text: str) -> str:
     """`text` as wide as the terminal; a paragraph with indented lines, such as examples, stays as it is."""
-    width = shutil.get_terminal_size().columns - 2
+    width = max(NARROWEST, shutil.get_terminal_size().columns - 2)
     return "\n\n".join(one if "\n " in one else textwrap.fill(one, width) for one in text.split("\n\n"))
 
 

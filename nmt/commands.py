@@ -1,4 +1,6 @@
-"""The steps that `nmt STEP` runs: the module of each, one line of help, and the group in which the help lists it.
+"""The commands of `nmt`: the module of each, one line of help, and the group in which the help lists it.
+
+The first groups are what people type; the others are the steps of the workflow.
 
 Nothing imported here is slow to import, so that `nmt --help` answers at once.
 """
@@ -12,7 +14,10 @@ from nmt.system.files import UserError
 
 # Group, package, step: the module of a step is its package and its name.
 GROUPS: dict[str, dict[str, dict[str, str]]] = {
-    "Begin an experiment": {"nmt.corpora": {"new": "write an experiment on files of your own"}},
+    "Begin an experiment": {
+        "nmt.corpora": {"new": "write an experiment on files of your own"},
+        "nmt.papers": {"schema": "write the JSON Schema by which editors complete and check experiment files"},
+    },
     "Use a trained model": {
         "nmt.search": {
             "translate": "translate text by beam search",
@@ -95,7 +100,7 @@ MODULES = {
 
 
 def groups() -> dict[str, dict[str, str]]:
-    """The help line of every step by group, in the order of the help; each paper is a group of its own."""
+    """The help line of every command by group, in the order of the help; each paper is a group of its own."""
     listed = {
         group: {step: line for steps in packages.values() for step, line in steps.items()}
         for group, packages in GROUPS.items()
@@ -106,13 +111,18 @@ def groups() -> dict[str, dict[str, str]]:
     return listed
 
 
+def typed() -> dict[str, dict[str, str]]:
+    """The groups of the commands that people type."""
+    return {group: listed for group, listed in groups().items() if not group.startswith("Workflow")}
+
+
 def names() -> list[str]:
-    """The names of all steps, those of the papers included."""
+    """The names of all commands, those of the papers included."""
     return [step for steps in groups().values() for step in steps]
 
 
 def module(step: str) -> str:
-    """The name of the module of `step`; raises UserError, which names the nearest step."""
+    """The name of the module of `step`; raises UserError, which names the nearest command."""
     paper, _, name = step.rpartition(".")
     if step in MODULES:
         return MODULES[step]
@@ -121,4 +131,4 @@ def module(step: str) -> str:
     # A paper's step is found without the paper's name, too.
     candidates = {key: one for one in names() for key in (one, one.rpartition(".")[2])}
     [nearest] = difflib.get_close_matches(step, candidates, n=1, cutoff=0.0)
-    raise UserError(f"unknown step {step}; the nearest is {candidates[nearest]}")
+    raise UserError(f"unknown command {step}; the nearest is {candidates[nearest]}")

@@ -6,16 +6,19 @@ import argparse
 import errno
 import importlib
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import nmt
 from nmt import commands, papers
 from nmt.__main__ import main
 from nmt.corpora import shortlist
@@ -26,7 +29,7 @@ from nmt.system.stop import StoppedError
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "numpy", "matplotlib", "pandas", "sacremoses", "sacrebleu")
-USERS = ["new", "translate", "score", "align", "serve", "status", "tensorboard", "export"]
+USERS = ["new", "schema", "translate", "score", "align", "serve", "status", "tensorboard", "export"]
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
@@ -49,14 +52,78 @@ def test_every_step_explains_itself(step: str, capsys: pytest.CaptureFixture[str
     assert len(said.split("\n\n")) > 2  # a description between usage and options
 
 
-def test_the_help_lists_every_step_in_one_line_and_users_commands_first(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
+@pytest.mark.parametrize(("option", "expected"), [("--help", USERS), ("--help-all", commands.names())])
+def test_the_help_lists_what_people_type_and_on_request_all_steps(
+    option: str, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([option]) == 0
     said = capsys.readouterr().out
+    assert said.startswith("usage: nmt COMMAND [OPTION ...]\n")
     listed = {words[0]: words[1:] for line in said.split("\n") if line.startswith("  ") and (words := line.split())}
-    assert list(listed) == commands.names()
-    assert list(listed)[: len(USERS)] == USERS
+    assert list(listed) == expected
     assert all(listed.values())
     assert max(map(len, said.split("\n"))) <= 120
+    last = said.rstrip("\n").split("\n")[-1]
+    assert "`make demo`" in last
+    assert "`nmt new`" in last
+
+
+def test_the_version_is_that_of_the_package_also_where_it_is_not_installed(tmp_path: Path) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from nmt.__main__ import main; main(['--version'])"
+    words = [sys.executable, "-S", "-c", code]  # without site-packages
+    run = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert run.stdout == f"nmt {nmt.__version__}\n", run.stderr
+    assert version("nmt") == nmt.__version__
+
+
+@pytest.mark.parametrize(
+    "setting", ["COLUMNS=1", "COLUMNS=0", "NMT_RUN=", "NMT_RUN=x", f"NMT_RUN={'9' * 30}", f"NMT_RUN={'9' * 5000}"]
+)
+def test_an_odd_environment_is_no_obstacle(setting: str) -> None:
+    words = [sys.executable, "-m", "nmt", "translate", "--help"]
+    name, _, value = setting.partition("=")
+    run = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {name: value})
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_figures_do_not_depend_on_the_environment(tmp_path: Path) -> None:
+    drawn = []
+    for number, more in enumerate(({}, {"MPLBACKEND": "module://x.y", "SOURCE_DATE_EPOCH": "x"})):
+        outputs = [str(tmp_path / f"{number}.{kind}") for kind in ("pdf", "svg", "png")]
+        words = [sys.executable, "-m", "nmt", "bahdanau2015.figure1", "--outputs", *outputs]
+        subprocess.run(words, check=True, cwd=ROOT, env=os.environ | more)
+        drawn.append([Path(output).read_bytes() for output in outputs])
+    assert drawn[0] == drawn[1]
+
+
+def parser_of(step: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    importlib.import_module(commands.module(step)).add_arguments(parser)
+    return parser
+
+
+@pytest.mark.parametrize("step", ["new", "status", "translate", "score", "align", "serve"])
+def test_examples_of_a_command_are_ones_that_it_takes(step: str) -> None:
+    parser = parser_of(step)
+    examples = re.findall(r"%\(prog\)s(?: (.*))?", parser.epilog or "")
+    assert examples
+    for line in examples:
+        parser.parse_args(shlex.split(re.sub(r" [<>|].*", "", line)))
+
+
+@pytest.mark.parametrize("step", commands.names())
+def test_every_default_is_told_in_the_same_way(step: str) -> None:
+    for action in parser_of(step)._actions:
+        told = action.help or ""
+        assert not re.search(r"\((?!default: )(?:%\(default\)s|none|all|[\d.]+)\)", told), told
+        if action.option_strings and action.default not in (None, False, [], argparse.SUPPRESS):
+            assert "(default: " in told or isinstance(action, argparse._StoreFalseAction), action.option_strings
+
+
+def test_the_options_of_translate_are_in_groups() -> None:
+    groups = {one.title: len(one._group_actions) for one in parser_of("translate")._action_groups}
+    assert {"text", "search", "unknown words", "further output", "speed"} <= groups.keys()
+    assert max(groups.values()) <= 5
 
 
 def test_the_papers_bring_their_own_steps() -> None:
@@ -95,12 +162,12 @@ def test_an_unknown_step_names_the_nearest(step: str, nearest: str, capsys: pyte
     assert main([step, "--output", "x"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"nmt: unknown step {step}; the nearest is {nearest}; `nmt --help` lists the steps\n"
+    assert err == f"nmt: unknown command {step}; the nearest is {nearest}; `nmt --help` lists the commands\n"
 
 
 def test_no_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
-    assert capsys.readouterr().err == "nmt: name a step; `nmt --help` lists the steps\n"
+    assert capsys.readouterr().err == "nmt: name a command; `nmt --help` lists the commands\n"
 
 
 def test_the_installed_command_is_this_one() -> None:
@@ -112,7 +179,7 @@ def test_as_a_module_it_names_itself_so() -> None:
     words = [sys.executable, "-m", "nmt", "tranlate"]
     run = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
     assert run.returncode == 2
-    assert run.stderr.endswith("`python -m nmt --help` lists the steps\n")
+    assert run.stderr.endswith("`python -m nmt --help` lists the commands\n")
 
 
 @pytest.mark.parametrize(
@@ -191,9 +258,7 @@ def test_what_is_no_users_mistake_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("step", commands.names())
 def test_outputs_are_known_before_the_work(step: str) -> None:
-    parser = argparse.ArgumentParser()
-    importlib.import_module(commands.module(step)).add_arguments(parser)
-    names = {action.option_strings[0]: action.type for action in parser._actions if action.option_strings}
+    names = {action.option_strings[0]: action.type for action in parser_of(step)._actions if action.option_strings}
     for name, kind in names.items():
         assert not name.startswith("--output") or kind in (Output, OutputFolder), name
 

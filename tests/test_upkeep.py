@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+import nmt
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -27,10 +29,10 @@ def citation() -> dict[str, Any]:
     return dict(yaml.safe_load((ROOT / "CITATION.cff").read_text()))
 
 
-def test_one_version_and_one_date(project: dict[str, Any], citation: dict[str, Any]) -> None:
+def test_one_version_and_one_date(citation: dict[str, Any]) -> None:
     newest = re.search(r"^## (\S+) \((.*)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert newest is not None
-    assert newest[1] == project["version"] == citation["version"]
+    assert newest[1] == nmt.__version__ == citation["version"]
     assert newest[2] == citation["date-released"] == date.fromisoformat(newest[2]).isoformat()
 
 

@@ -17,6 +17,7 @@ from nmt.settings.checks import integer, read_values
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
+from nmt.settings.ownership import last_run
 from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
 
@@ -26,6 +27,13 @@ RECENT = 20  # records from which the speed of a training is estimated
 # A training is silent after this time, if it is also this many times the longest recent gap between its records.
 QUIET_SECONDS, QUIET_GAPS = 300, 5
 LONGEST_PAUSE = 86400  # a day, between two looks
+EXAMPLES = """\
+examples:
+  The experiment that ran last:
+    %(prog)s
+  Those of config/demo.yaml, every ten seconds:
+    %(prog)s demo --watch
+"""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
@@ -156,7 +164,8 @@ def table(standings: list[Standing]) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_config_arguments(parser)
+    parser.epilog = EXAMPLES
+    add_config_arguments(parser, "that of the experiment that ran last")
     parser.add_argument(
         "--watch",
         nargs="?",
@@ -170,7 +179,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.watch is not None and not 0 < arguments.watch <= LONGEST_PAUSE:
         raise UserError(f"--watch {arguments.watch:g}: must be more than 0 and at most {LONGEST_PAUSE} seconds")
-    experiment = read_experiment(arguments.configs)
+    experiment = read_experiment(arguments.configs or last_run())
     while True:
         now = time.time()
         standings = [standing(experiment, variant, now) for variant in experiment.variants.values()]

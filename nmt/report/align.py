@@ -16,18 +16,23 @@ from nmt.system.options import Output, add_device_arguments
 from nmt.system.tables import write_csv
 
 PANELS = 30  # in one picture, at most
+EXAMPLES = """\
+example:
+  %(prog)s --model models/en-fr english.txt french.txt --figure alignment.pdf --table alignment.csv
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
     add_pair_arguments(parser)
     parser.add_argument(
-        "--figure", type=Output, metavar="FILE", help="the picture, ending in .pdf, .svg or .png (none)"
+        "--figure", type=Output, metavar="FILE", help="the picture, ending in .pdf, .svg or .png (default: none)"
     )
     parser.add_argument(
         "--table",
         type=Output,
         metavar="FILE",
-        help="CSV with a row for each weight; its column panel is the line of SOURCE, counted from 1 (none)",
+        help="CSV with a row for each weight; its column panel is the line of SOURCE, counted from 1 (default: none)",
     )
     add_device_arguments(parser)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from nmt.report.page import document, escape
 from nmt.report.words import reader, script, shades
 from nmt.search.text import add_model_argument, to_symbols
-from nmt.settings.sections import Translate
+from nmt.settings.sections import WIDEST_BEAM, Translate
 from nmt.system.files import UserError
 from nmt.system.options import add_device_arguments
 
@@ -35,11 +35,17 @@ LARGEST = 2**16  # bytes of a request
 SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
 SHARE = 4  # a pause is at least as many times as long as showing a state took
+EXAMPLES = """\
+example:
+  %(prog)s --model models/en-fr
+and open http://127.0.0.1:8000/ in a browser.
+"""
 
 Message = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
     add_model_argument(parser)
     parser.add_argument(
         "--host",
@@ -52,9 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for a model of text that came tokenized: what is typed has spaces between words (default: plain text)",
     )
-    parser.add_argument("--beam", type=int, default=Translate.beam, metavar="K", help="beam width (%(default)s)")
     parser.add_argument(
-        "--n-best", type=int, default=5, metavar="N", help="translations to show, at most K (%(default)s)"
+        "--beam", type=int, default=Translate.beam, metavar="K", help="beam width (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--n-best", type=int, default=5, metavar="N", help="translations to show, at most K (default: %(default)s)"
     )
     add_device_arguments(parser)
 
@@ -65,8 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 
-    if arguments.beam < 1 or arguments.n_best < 1:
-        raise UserError(f"--beam {arguments.beam}, --n-best {arguments.n_best}: both must be 1 or more")
+    for option, number in (("--beam", arguments.beam), ("--n-best", arguments.n_best)):
+        if not 1 <= number <= WIDEST_BEAM:
+            raise UserError(f"{option} {number}: must be from 1 to {WIDEST_BEAM}")
     if not arguments.host:
         raise UserError(f"--host: empty, which would let every machine in; name an address, such as {LOOPBACK}")
     trained = load_trained(arguments.model, prepare(arguments))

@@ -47,7 +47,7 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_precision_argument(parser: argparse.ArgumentParser) -> None:
+def add_precision_argument(parser: argparse._ActionsContainer) -> None:
     """The option --precision of a command that uses a trained model."""
     parser.add_argument(
         "--precision",

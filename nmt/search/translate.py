@@ -64,38 +64,34 @@ def read_sources(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add_model_argument(parser)
-    parser.add_argument(
+    text, search, unknown, further, speed = map(
+        parser.add_argument_group, ("text", "search", "unknown words", "further output", "speed")
+    )
+    text.add_argument(
         "--source", metavar="FILE", help="text to translate, one sentence a line (default: standard input)"
     )
-    parser.add_argument(
+    text.add_argument(
         "--output", type=Output, metavar="FILE", help="the translations, line by line (default: standard output)"
     )
-    parser.add_argument(
+    text.add_argument(
         "--interactive",
         action="store_true",
         help="answer each line of standard input as soon as it is there, for a person or a program that waits "
         "(default: where standard input is a terminal and no other option names a file)",
     )
-    parser.add_argument(
+    text.add_argument(
         "--tokenized",
         action="store_true",
         help="input and output are tokenized, with spaces between words (default: plain text)",
     )
-    parser.add_argument(
+    search.add_argument(
         "--beam",
         type=int,
         default=Translate.beam,
         metavar="K",
         help="beam width: a wider beam finds more probable translations and takes longer (default: %(default)s)",
     )
-    parser.add_argument(
-        "--batch",
-        type=int,
-        default=Translate.batch,
-        metavar="B",
-        help="sentences translated at a time; fewer take less memory (default: %(default)s)",
-    )
-    parser.add_argument(
+    search.add_argument(
         "--n-best",
         type=int,
         default=1,
@@ -103,12 +99,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the N best translations of each line on N successive lines, best first, empty where the search "
         "found fewer; N is at most the beam width (default: %(default)s)",
     )
-    parser.add_argument(
+    search.add_argument(
+        "--normalize",
+        action="store_true",
+        help="rank translations by log probability per word (default: by total log probability, which favours short "
+        "ones)",
+    )
+    search.add_argument(
+        "--minimum-length-ratio",
+        type=float,
+        default=Translate.minimum_length_ratio,
+        metavar="RATIO",
+        help="the fewest words of a translation, as a multiple of the source's words, whose end of sentence counts as "
+        "one (default: %(default)s)",
+    )
+    search.add_argument(
+        "--no-fallback",
+        action="store_false",
+        dest="fallback",
+        help="search once: a translation that is cut off at three times the source's length competes with those that "
+        "have ended (default: where none has ended, search again, first with UNK if it was forbidden, then with a beam "
+        "that is doubled until a translation ends or the beam is 500 wide, which can take a hundred times as long)",
+    )
+    unknown.add_argument(
         "--forbid-unk",
         action="store_true",
         help="do not generate the unknown word, UNK, unless no translation ends without it (see --no-fallback)",
     )
-    parser.add_argument(
+    unknown.add_argument(
         "--replace-unk",
         nargs="?",
         const="",
@@ -117,56 +135,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "DICTIONARY, a file of lines with a source word, a tab and its translation, both tokenized; the model needs "
         "attention",
     )
-    parser.add_argument(
+    unknown.add_argument(
         "--only-known",
         metavar="REFERENCE",
         help="translate only lines whose words are all in the model's vocabulary, in the source and in the same line "
         "of REFERENCE; the others stay empty",
     )
-    parser.add_argument(
-        "--minimum-length-ratio",
-        type=float,
-        default=Translate.minimum_length_ratio,
-        metavar="RATIO",
-        help="the fewest words of a translation, as a multiple of the source's words, whose end of sentence counts as "
-        "one (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--no-fallback",
-        action="store_false",
-        dest="fallback",
-        help="search once: a translation that is cut off at three times the source's length competes with those that "
-        "have ended (default: where none has ended, search again, first with UNK if it was forbidden, then with a beam "
-        "that is doubled until a translation ends or the beam is 500 wide, which can take a hundred times as long)",
-    )
-    parser.add_argument(
-        "--normalize",
-        action="store_true",
-        help="rank translations by log probability per word (default: by total log probability, which favours short "
-        "ones)",
-    )
-    parser.add_argument(
+    further.add_argument(
         "--scores",
         type=Output,
         metavar="FILE",
         help="also write a TSV file with a row for each line of output: log_probability in nats; words, with the end "
         "of sentence; ended, 0 where the search reached its maximum length first. An empty line has zeros",
     )
-    parser.add_argument(
+    further.add_argument(
         "--symbols",
         type=Output,
         metavar="FILE",
         help="also write the symbols of each translation, words or subwords, as the model wrote them, line by line",
     )
-    parser.add_argument(
+    further.add_argument(
         "--alignments",
         type=Output,
         metavar="FILE",
         help="also write a JSON object a line for each translation: line and rank, both from 0, the words of source "
         "and target, and weights, the attention weights of each target word over the source words",
     )
-    add_precision_argument(parser)
-    add_device_arguments(parser)
+    speed.add_argument(
+        "--batch",
+        type=int,
+        default=Translate.batch,
+        metavar="B",
+        help="sentences translated at a time; fewer take less memory (default: %(default)s)",
+    )
+    add_precision_argument(speed)
+    add_device_arguments(speed)
 
 
 def run(arguments: argparse.Namespace) -> None:

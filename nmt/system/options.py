@@ -52,7 +52,7 @@ def _values(arguments: argparse.Namespace) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def add_threads_argument(parser: argparse.ArgumentParser, about: str, *, required: bool = False) -> None:
+def add_threads_argument(parser: argparse._ActionsContainer, about: str, *, required: bool = False) -> None:
     """The option --threads, a number of threads or processes; `about` is its help."""
     parser.add_argument("--threads", type=_threads, required=required, metavar="N", help=about)
 
@@ -71,7 +71,7 @@ def check_numbers(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{name.replace('_', '-')} {number}: {what}")
 
 
-def add_device_arguments(parser: argparse.ArgumentParser) -> None:
+def add_device_arguments(parser: argparse._ActionsContainer) -> None:
     """The options --device and --threads of a step that runs a model; `nmt.system.device.prepare` applies them."""
     parser.add_argument(
         "--device",

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from nmt.__main__ import main
 from nmt.monitor.metrics import latest, read_metrics, values
 from nmt.monitor.status import _span
+from nmt.settings.ownership import record
 from tests.training.toy import arguments
 
 CONFIG = """
@@ -216,3 +217,16 @@ def test_spans() -> None:
 def test_a_mistake_is_one_line(experiment: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(["status", *words]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_without_a_name_it_is_the_experiment_that_ran_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config").symlink_to(Path(__file__).parents[2] / "config")
+    (tmp_path / "mine.yaml").write_text(
+        "{extends: config/demo.yaml, experiment: mine, paper: null, variants: {only-mine: {updates: 3}}}"
+    )
+    record("mine", ["mine.yaml"])
+    assert main(["status"]) == 0
+    assert "only-mine" in capsys.readouterr().out
