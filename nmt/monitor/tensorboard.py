@@ -23,7 +23,8 @@ TAGS = {
     "gradient_norm": "gradient norm",
     "words_per_second": "words a second",
 }
-EVENTS = "events.out.tfevents.*"
+SUFFIX = ".nmt"  # of our event files; those of other programs in the same folder stay
+EVENTS = f"events.out.tfevents.*{SUFFIX}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def write_events(records: list[Record], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     earlier = list(folder.glob(EVENTS))
     with tempfile.TemporaryDirectory(dir=folder) as partial:
-        with SummaryWriter(partial) as writer:
+        with SummaryWriter(partial, filename_suffix=SUFFIX) as writer:
             for record in records:
                 for name, tag in TAGS.items():
                     if record.get(name) is not None:

@@ -19,7 +19,7 @@ from nmt.evaluation.sentences import read_parallel
 from nmt.report.markup import add_generated_argument
 from nmt.report.page import document, emphasized, escape, show_table
 from nmt.report.words import reader, script, shades
-from nmt.system.files import UserError, check_replaceable, read_lines, write_lines
+from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
 
 CHUNK = 50
@@ -47,8 +47,8 @@ Alignment = tuple[list[str], list[str] | None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--experiment", required=True, help="name of the experiment")
-    parser.add_argument("--title", help="heading of the page, before the experiment's name (none)")
-    parser.add_argument("--reference", help="the paper whose tables and figures these are, in Markdown (none)")
+    parser.add_argument("--title", help="heading of the page, before the experiment's name (default: none)")
+    parser.add_argument("--reference", help="the paper whose tables and figures these are, in Markdown (default: none)")
     parser.add_argument(
         "--shown",
         required=True,
@@ -66,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="CODE",
-        help="of source and target, such as en fr, whose rules of spacing are followed (none: the text came tokenized)",
+        help="of source and target, such as en fr, whose rules of spacing are followed "
+        "(default: none, the text came tokenized)",
     )
     parser.add_argument("--labels", required=True, nargs="+", metavar="MODEL", help="names of the models")
     parser.add_argument(
@@ -104,23 +105,25 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output.suffix != ".html":
         raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
     folder = arguments.output.with_suffix("")
-    check_replaceable(folder, "a folder of this page's scripts", is_script)
     written = set()
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
         files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
         for file, line in scripts(name, read_parallel(*files), of_set, arguments.languages or (None, None)):
+            if (folder / file).exists() and not is_script(folder / file):
+                raise UserError(f"{folder / file}: exists and is not a script of this page; move it elsewhere")
             write_lines(folder / file, [line])
             written.add(file)
-    for file in set(os.listdir(folder)) - written:
-        (folder / file).unlink()
+    for path in folder.iterdir():
+        if path.name not in written and is_script(path):
+            path.unlink()
     write_lines(arguments.output, [page(arguments, folder.name)])
 
 
 def is_script(path: Path) -> bool:
-    """Whether a file is one that `scripts` gives, or an unfinished one."""
+    """Whether a file is one that `scripts` gives."""
     if path.suffix != ".js" or not path.is_file():
-        return path.match(".*.partial")
+        return False
     with open(path, "rb") as file:
         return file.read(len(CALL)) == CALL.encode()
 

@@ -35,6 +35,11 @@ def test_every_figure_is_there_once(command: list[str], tmp_path: Path) -> None:
         assert main(command) == 0
     assert [path.name for path in (tmp_path / "board").iterdir()] == ["RNNsearch-50"]
     assert len(list((tmp_path / "board/RNNsearch-50").iterdir())) == 1
+    other = tmp_path / "board/RNNsearch-50/events.out.tfevents.1.host.2.3"  # of another program
+    other.write_bytes(b"")
+    assert main(command) == 0
+    assert len(list((tmp_path / "board/RNNsearch-50").iterdir())) == 2
+    other.unlink()
     events = reader.EventAccumulator(str(tmp_path / "board/RNNsearch-50"))
     events.Reload()
     assert set(events.Tags()["scalars"]) == {

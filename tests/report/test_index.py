@@ -106,16 +106,24 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
-@pytest.mark.parametrize("name", ["thesis.tex", "app.js", "folder.js/nmt.js"])
-def test_a_folder_of_something_else_is_not_emptied(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+@pytest.mark.parametrize("name", ["thesis.tex", "app.js", "folder.js/nmt.js", ".snakemake_timestamp"])
+def test_what_else_is_in_the_folder_stays(arguments: list[str], tmp_path: Path, name: str) -> None:
     file = tmp_path / "results/index" / name
     file.parent.mkdir(parents=True)
     file.write_text("years of work")
+    assert main(arguments) == 0
+    assert (tmp_path / "results/index/big.1.js").is_file()
+    assert file.read_text() == "years of work"
+
+
+def test_a_file_in_the_place_of_a_script_is_not_replaced(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "results/index/big.js"
+    file.parent.mkdir(parents=True)
+    file.write_text("years of work")
     assert main(arguments) == 1
-    said = f"exists and is not a folder of this page's scripts, for it holds {name.split('/')[0]}; name another folder"
-    assert capsys.readouterr().err == f"nmt index: {tmp_path / 'results/index'}: {said}\n"
+    assert capsys.readouterr().err == f"nmt index: {file}: exists and is not a script of this page; move it elsewhere\n"
     assert file.read_text() == "years of work"
     arguments[arguments.index("--output") + 1] = str(tmp_path / "results/page")
     assert main(arguments) == 1

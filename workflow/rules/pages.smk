@@ -31,7 +31,8 @@ for table, artefact in ARTEFACTS.items():
             "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} {params.generated:q} --output {output:q} 2> {log:q}"
 
 
-# The page links to figures, so they must be there, but a change of one does not make the page again.
+# The page links to figures, so they must be there, but a change of one does not make the page again. Its folder also has scripts of
+# the alignments; they are no outputs, for their number is that of the sentences, and come and go with those of the texts.
 rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
@@ -44,7 +45,7 @@ rule index:
         parts=[find(f"nmt/report/{part}") for part in ("page.css", "words.js", "index.js")],
     output:
         page="<results>/index.html",
-        sentences=directory("<results>/index"),
+        texts=expand("<results>/index/{set}.js", set=TEST),
     log:
         "logs/index/<experiment>/index.log",
     benchmark:
