@@ -38,10 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
     parser.add_argument("--archive", required=True, help="its path below a mirror, such as wmt13/test.tgz")
     parser.add_argument(
-        "--lock", default="", help="TSV of the hashes of what was first fetched; none is kept if left out"
+        "--lock", default="", help="TSV of the hashes of what was first fetched (default: none is kept)"
     )
     parser.add_argument(
-        "--mirror", default="", help="folder or http, https or file URL to read instead of the addresses"
+        "--mirror",
+        default="",
+        help="folder or http, https or file URL to read instead of the addresses (default: none)",
     )
     parser.add_argument("--output", type=Output, required=True)
 

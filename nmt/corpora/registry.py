@@ -54,7 +54,9 @@ COLUMNS = (
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # The joined development set, the folder of the page, what is made of a set or a corpus, and files beside its folder.
-RESERVED = re.compile(r"development|index|.*\.(\d+-of-\d+|no_unk|symbols|csv|html|log|md|pdf|png|svg|tex|tsv)")
+RESERVED = re.compile(
+    r"development|index|.*\.(\d+-of-\d+|no_unk|symbols|beam[1-9]\d*|csv|html|log|md|pdf|png|svg|tex|tsv)"
+)
 LONGEST_PART = 200  # bytes of a part of a path, which has further endings in names of files
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PUBLISHED = re.compile(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}")

@@ -121,7 +121,7 @@ def add_codes_argument(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="FILE",
-        help="the codes of both sides, source first, where the shortlists are of subwords (none)",
+        help="the codes of both sides, source first, where the shortlists are of subwords (default: none)",
     )
 
 

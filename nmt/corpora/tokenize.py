@@ -63,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=3,
         default=WHOLE,
         metavar=("NUMBER", "SHARDS", "LINES"),
-        help="tokenize only shard NUMBER, from 1, of SHARDS with LINES lines each; the last has the remaining lines",
+        help="tokenize only shard NUMBER, from 1, of SHARDS with LINES lines each; the last has the remaining lines "
+        "(default: all lines)",
     )
 
 

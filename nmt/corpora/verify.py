@@ -120,7 +120,9 @@ def verify(registry: Path, lock: Path | None, folder: Path) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
-    parser.add_argument("--lock", default="", help="TSV of the hashes of what was first fetched; need not exist yet")
+    parser.add_argument(
+        "--lock", default="", help="TSV of the hashes of what was first fetched; need not exist yet (default: none)"
+    )
     parser.add_argument("--archives", type=Path, required=True, help="folder of the archives, laid out like a mirror")
 
 

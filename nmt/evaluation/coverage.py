@@ -18,7 +18,7 @@ from nmt.corpora.shortlist import UNK, Shortlist, add_codes_argument, read_short
 from nmt.system.files import UserError, read_lines, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
-from nmt.system.tables import Cell, number, read_csv, write_csv
+from nmt.system.tables import Cell, number, read_csv, whole, write_csv
 
 COLUMNS = (
     *("text", "language", "size", "sentences", "sentences_without_unk"),
@@ -120,7 +120,10 @@ def run(arguments: argparse.Namespace) -> None:
     if not len(arguments.names) == len(arguments.sources) == len(arguments.targets):
         raise UserError(f"--names: {len(arguments.names)} names; give as many --sources and --targets")
     kept = AUDIT.index("pairs_kept")
-    corpora = {row[0]: int(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
+    try:
+        corpora = {row[0]: whole(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
+    except ValueError as error:
+        raise UserError(f"{arguments.audit}: pairs_kept: {error}; make the file again") from None
     rows = []
     sides = zip(read_shortlists(arguments), arguments.texts, (arguments.sources, arguments.targets), strict=True)
     for shortlist, train, paths in sides:

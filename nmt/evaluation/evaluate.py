@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_codes_argument(parser)
     parser.add_argument("--translation", required=True, help="translations of all sentences, UNK allowed")
     parser.add_argument(
-        "--translation-no-unk", nargs="?", help="translations with UNK forbidden, one line for each sentence (none)"
+        "--translation-no-unk",
+        nargs="?",
+        help="translations with UNK forbidden, one line for each sentence (default: none)",
     )
     parser.add_argument("--output", type=Output, required=True, help="JSON of BLEU in percent and numbers of sentences")
 

@@ -59,7 +59,7 @@ def unseen_percent(text: Path, test: Path) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lmplz", required=True, help="KenLM's program that trains language models")
-    parser.add_argument("--order", type=int, default=4, help="order of the language models (4)")
+    parser.add_argument("--order", type=int, default=4, help="order of the language models (default: %(default)s)")
     parser.add_argument("--labels", required=True, nargs="+", help="the names of the texts")
     parser.add_argument("--sources", required=True, nargs="+", help="tokenized source sides, one file for each text")
     parser.add_argument("--targets", required=True, nargs="+", help="tokenized target sides")

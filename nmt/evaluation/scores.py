@@ -34,4 +34,6 @@ def read_score(path: str) -> Score:
         for key, check in VALUES.items():
             if not isinstance(found, dict) or key not in found or not check.accepts(found[key]):
                 raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
+            if found[key] is None and found.get("sentences"):
+                raise UserError(f"{path}: {key} of {part} is null; make it again with the step evaluate")
     return dict(scores)

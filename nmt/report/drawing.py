@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -71,6 +72,23 @@ def literal(texts: Sequence[Text]) -> None:
     """Show words of a corpus as they are: a dollar sign in them does not begin a formula."""
     for text in texts:
         text.set_parse_math(False)
+
+
+def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """A legend above all panels for what `axes` show. matplotlib by itself leaves out labels that begin with _."""
+    handles = [one for one in axes.lines if one.get_label()]
+    legend = figure.legend(
+        handles,
+        [str(number) for number in range(len(handles))],
+        loc="outside upper center",
+        ncols=columns,
+        frameon=False,
+        handlelength=3.4,
+        fontsize=9,
+    )
+    for text, handle in zip(legend.get_texts(), handles, strict=True):
+        text.set_text(str(handle.get_label()))
+    literal(legend.get_texts())
 
 
 def printable(word: str) -> str:

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NLL, MEASURES, TRAIN_NLL
-from nmt.report.drawing import add_outputs, literal, save, style
+from nmt.report.drawing import add_legend, add_outputs, save, style
 from nmt.system.files import UserError
-from nmt.system.tables import read_csv
+from nmt.system.tables import read_csv, real, whole
 
 # Colour and line of each model: two lists of different lengths, so that 28 models look different. The colours, of Okabe
 # and Ito, are told apart by readers who are colour-blind.
@@ -49,9 +49,9 @@ def read_curves(path: str) -> Curves:
     for number, (model, measure, updates, hours, value) in enumerate(read_csv(path, COLUMNS), 2):
         try:
             curve = curves.setdefault(model, {one: Curve() for one in MEASURES})[measure]
-            curve.updates.append(int(updates))
-            curve.hours.append(float(hours))
-            curve.values.append(float(value))
+            curve.updates.append(whole(updates))
+            curve.hours.append(real(hours))
+            curve.values.append(real(value))
         except (ValueError, KeyError) as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:
@@ -105,17 +105,7 @@ def draw(curves: Curves) -> Figure:
     panels[-1][0].set_xlabel("Updates")
     panels[-1][0].locator_params(axis="x", nbins=6)  # numbers of five digits need room
     panels[-1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    legend = figure.legend(
-        handles,
-        labels,
-        loc="outside upper center",
-        ncols=min(3, len(curves)),
-        frameon=False,
-        handlelength=3.4,
-        fontsize=9,
-    )
-    literal(legend.get_texts())
+    add_legend(figure, panels[0][0], min(3, len(curves)))
     return figure
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 STYLE = Path(__file__).with_name("page.css")
+LONGEST_COUNT = 20  # digits
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
@@ -100,5 +101,8 @@ def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
         return f"<tr>{''.join(marked)}</tr>"
 
     head = line([column.replace("_", " ") for column in columns], "th")
-    lines = (line([f"{int(cell):,}" if cell.isdecimal() else cell for cell in row], "td") for row in body)
+    lines = (
+        line([f"{int(cell):,}" if cell.isdecimal() and len(cell) < LONGEST_COUNT else cell for cell in row], "td")
+        for row in body
+    )
     return f"{SCROLLED[0]}\n<thead>{head}</thead>\n<tbody>\n" + "\n".join(lines) + f"\n</tbody>\n{SCROLLED[1]}"

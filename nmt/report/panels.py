@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.system.files import UserError
-from nmt.system.tables import Cell, read_csv
+from nmt.system.tables import Cell, read_csv, real, whole
 
 # One row for each weight; rows and columns of a matrix are counted from 0.
 COLUMNS = ("panel", "row", "column", "target_word", "source_word", "weight")
@@ -37,7 +37,7 @@ def read_panels(path: str) -> list[Panel]:
     cells: dict[str, dict[tuple[int, int], tuple[str, str, float]]] = {}
     for number, (letter, row, column, target, source, weight) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            cells.setdefault(letter, {})[int(row), int(column)] = (target, source, float(weight))
+            cells.setdefault(letter, {})[whole(row), whole(column)] = (target, source, real(weight))
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     panels = []

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from nmt.corpora.select import DISTRIBUTION
 from nmt.report.drawing import add_outputs, literal, save, style
 from nmt.system.files import UserError
-from nmt.system.tables import read_csv
+from nmt.system.tables import read_csv, real, whole
 
 ROW_HEIGHT = 0.62  # inches a corpus
 
@@ -42,8 +42,8 @@ def read_bins(path: str) -> dict[str, list[Bin]]:
     corpora: dict[str, list[Bin]] = {}
     for number, (corpus, low, high, pairs, kept, cut) in enumerate(read_csv(path, DISTRIBUTION), 2):
         try:
-            ends = (float(low) if low else None, float(high) if high else None)
-            one = Bin(*ends, int(pairs), int(kept), float(cut) if cut else None)
+            ends = (real(low) if low else None, real(high) if high else None)
+            one = Bin(*ends, whole(pairs), whole(kept), real(cut) if cut else None)
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
         corpora.setdefault(corpus, []).append(one)

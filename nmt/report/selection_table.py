@@ -14,7 +14,10 @@ PRINTED = ("words", "words_kept")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--audit", required=True, help="CSV of the step select")
     parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="words that a paper states for its corpora, to stand beside (none)"
+        "--printed",
+        nargs="?",
+        metavar="TSV",
+        help="words that a paper states for its corpora, to stand beside (default: none)",
     )
     parser.add_argument("--output", type=Output, required=True, help="CSV")
 

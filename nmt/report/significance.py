@@ -35,9 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_codes_argument(parser)
     parser.add_argument("--translations", required=True, nargs="+", help="one file for each system, UNK allowed")
     parser.add_argument(
-        "--translations-no-unk", nargs="*", default=[], help="one file for each system, UNK forbidden (none)"
+        "--translations-no-unk", nargs="*", default=[], help="one file for each system, UNK forbidden (default: none)"
     )
-    parser.add_argument("--translations-greedy", nargs="*", default=[], help="one file for each system, beam 1 (none)")
+    parser.add_argument(
+        "--translations-greedy", nargs="*", default=[], help="one file for each system, beam 1 (default: none)"
+    )
     parser.add_argument("--labels", required=True, nargs="+", help="names of the systems")
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
@@ -48,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("SYSTEM", "BASELINE"),
-        help="labels to compare, too, in a part of the Markdown that is folded (none)",
+        help="labels to compare, too, in a part of the Markdown that is folded (default: none)",
     )
-    parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (1000)")
+    parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (default: %(default)s)")
     parser.add_argument("--seed", type=int, required=True)
     add_table_arguments(parser)
 

@@ -90,8 +90,8 @@ def end_with_run() -> None:
 
     Only Linux can wait for a process that is not a child; on other systems nothing is done.
     """
-    run = os.environ.get(RUN)
-    if run is None or not hasattr(os, "pidfd_open"):
+    run = os.environ.get(RUN, "")
+    if not run.isdecimal() or not hasattr(os, "pidfd_open"):
         return
     poll = select.poll()
     try:
@@ -99,8 +99,8 @@ def end_with_run() -> None:
             poll.register(os.pidfd_open(process), select.POLLIN)
     except ProcessLookupError:
         os.kill(os.getpid(), signal.SIGTERM)
-    except OSError:
-        return  # a kernel before 5.3
+    except (OSError, OverflowError, ValueError):
+        return  # a kernel before 5.3, or no number of a process
 
     def wait() -> None:
         poll.poll()

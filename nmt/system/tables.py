@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
@@ -11,11 +12,27 @@ from types import SimpleNamespace
 from nmt.system.files import UserError, atomic, read_lines
 
 Cell = str | int | float | None
+SHOWN = 50  # characters of a cell, which a number has at most
 
 
 def number(value: Cell, decimals: int) -> str:
     """`value` with `decimals` digits after the point; "" for None."""
     return "" if value is None else f"{float(value):.{decimals}f}"
+
+
+def whole(cell: str) -> int:
+    """The count that a cell holds. Raises ValueError for anything but a few digits."""
+    if not (cell.isascii() and cell.isdecimal() and len(cell) <= 15):
+        raise ValueError(f"not a whole number of at most 15 digits: {cell[:SHOWN]!r}")
+    return int(cell)
+
+
+def real(cell: str) -> float:
+    """The number that a cell holds. Raises ValueError where it is none or not finite."""
+    value = float(cell) if len(cell) <= SHOWN else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"not a finite number: {cell[:SHOWN]!r}")
+    return value
 
 
 def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=math.inf,
         metavar="WORDS",
-        help="only pairs of at most so many words a side, as the model's training takes them (all)",
+        help="only pairs of at most so many words a side, as the model's training takes them (default: all)",
     )
     parser.add_argument(
         "--sample", type=int, metavar="PAIRS", help="score only a random sample of this many pairs; needs --seed"

@@ -7,6 +7,7 @@ the backward pass; the sparse gradients of embeddings on a CPU, which it does no
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -128,9 +129,14 @@ def _summed(gradients: Tensor) -> torch.futures.Future[Tensor]:
 @contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
     """A context in which the processes that torchrun started work together; without torchrun, this process alone."""
-    if not dist.is_torchelastic_launched() or os.environ["WORLD_SIZE"] == "1":
+    if not dist.is_torchelastic_launched() or os.environ.get("WORLD_SIZE") == "1":
         yield Processes()
         return
+    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
+        if not re.fullmatch("[0-9]{1,6}", os.environ.get(name, "")):
+            raise UserError(
+                f"{name}: not a number, as torchrun sets it; start by torchrun, or unset TORCHELASTIC_RUN_ID"
+            )
     dist.init_process_group("gloo" if device.type == "cpu" else "cpu:gloo,cuda:nccl")
     try:
         yield Processes(dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"]))

@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=math.inf,
         metavar="N",
         help="end after so many minutes of training, with the model so far; the checkpoint is kept, and the"
-        " same command resumes from it",
+        " same command resumes from it (default: no limit)",
     )
     parser.add_argument(
         "--output",

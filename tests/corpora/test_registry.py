@@ -154,6 +154,7 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
         "development",
         "index",
         "tst.no_unk",
+        "tst.beam1",
         "tst.symbols",
         "un.1-of-2",
         "table1.csv",

@@ -59,6 +59,20 @@ def test_every_text_has_a_row_in_each_language(tmp_path: Path, words: list[str])
     ]
 
 
+@pytest.mark.parametrize("count", ["x", "", "-1", "1.5", "inf", "9" * 5000])
+def test_a_count_that_is_none_is_one_line(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], count: str
+) -> None:
+    file = tmp_path / "audit.csv"
+    first, *rest = file.read_text().split("\nfirst,")
+    cells = [count if column == "pairs_kept" else "9" for column in AUDIT[1:]]
+    file.write_text("\n".join([first, ",".join(["first", *cells]), *rest[0].split("\n")[1:]]))
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path / 'audit.csv'}: pairs_kept: not a whole number of at most 15 digits: " in said
+    assert said.count("\n") == 1
+
+
 @pytest.mark.parametrize("second", [0, 2])
 def test_an_audit_of_another_text(
     tmp_path: Path, words: list[str], second: int, capsys: pytest.CaptureFixture[str]

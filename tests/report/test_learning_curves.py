@@ -45,6 +45,12 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
 
 
+def test_the_legend_has_every_label(tmp_path: Path) -> None:
+    with style():
+        [legend] = draw(read_curves(points(tmp_path, *(row.replace("a$b$c", "_a") for row in ROWS)))).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["_a", "b*"]
+
+
 def test_the_train_nll_does_not_follow_the_lengths_of_sorted_minibatches() -> None:
     assert smoothed([4, 6, 4, 6, 4]) == [4, 5, 5, 5, 5]
     assert smoothed([]) == []

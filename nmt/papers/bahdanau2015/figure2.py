@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu_by_length import COLUMNS
-from nmt.report.drawing import add_outputs, literal, save, style
+from nmt.report.drawing import add_legend, add_outputs, save, style
 from nmt.system.files import UserError
-from nmt.system.tables import read_csv
+from nmt.system.tables import read_csv, real, whole
 
 # Line, marker and grey of each model: three lists of different lengths, so that 60 models look different.
 LINES = ("-", "--", "-.", ":")
@@ -43,7 +43,7 @@ def read_points(path: str) -> dict[str, list[Point]]:
     models: dict[str, list[Point]] = {}
     for number, (model, low, high, sentences, bleu) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            point = Point(int(low), int(high) if high else None, int(sentences), float(bleu) if bleu else None)
+            point = Point(whole(low), whole(high) if high else None, whole(sentences), real(bleu) if bleu else None)
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
         models.setdefault(model, []).append(point)
@@ -81,14 +81,7 @@ def draw(models: dict[str, list[Point]]) -> Figure:
     above.set_ylabel("BLEU score")
     above.grid(axis="y", color="0.88", linewidth=0.6)
     above.set_axisbelow(True)
-    legend = figure.legend(
-        loc="outside upper center",
-        ncols=2 if len(models) in (2, 4) else min(3, len(models)),
-        frameon=False,
-        handlelength=3.4,
-        fontsize=9,
-    )
-    literal(legend.get_texts())
+    add_legend(figure, above, 2 if len(models) in (2, 4) else min(3, len(models)))
 
     counts = [point.sentences for point in bins]
     below.bar(range(len(bins)), counts, width=0.7, color="0.8", edgecolor="0.3", linewidth=0.6)

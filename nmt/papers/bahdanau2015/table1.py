@@ -36,8 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scores", required=True, nargs="+", help="JSON of the step evaluate, one file for each system"
     )
     parser.add_argument("--labels", required=True, nargs="+", help="names of the systems, in the table's order")
-    parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
-    parser.add_argument("--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (none)")
+    parser.add_argument(
+        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
+    )
+    parser.add_argument(
+        "--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (default: none)"
+    )
     parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
     PhraseBased.add_argument(parser)
     add_table_arguments(parser)

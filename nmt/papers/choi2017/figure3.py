@@ -12,7 +12,7 @@ from nmt.corpora.detokenize import unescape
 from nmt.papers.choi2017.mean_weights import COLUMNS
 from nmt.report.drawing import add_outputs, literal, printable, save, style
 from nmt.system.files import UserError
-from nmt.system.tables import read_csv
+from nmt.system.tables import read_csv, real, whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +26,8 @@ def read_points(path: str) -> tuple[list[str], NDArray[np.floating]]:
     weights: dict[tuple[int, int], float] = {}
     for number, (position, symbol, dimension, weight) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            weights[int(position), int(dimension) - 1] = float(weight)
-            symbols[int(position)] = symbol
+            weights[whole(position), whole(dimension) - 1] = real(weight)
+            symbols[whole(position)] = symbol
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not weights:

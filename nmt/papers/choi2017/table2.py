@@ -13,7 +13,7 @@ from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
-from nmt.system.tables import number, read_csv, write_csv
+from nmt.system.tables import number, read_csv, real, whole, write_csv
 
 COLUMNS = (
     *("pair", "model", "baseline", "batch", "seconds", "more_seconds", "paper_seconds", "paper_more_seconds"),
@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
-    parser.add_argument("--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (none)")
+    parser.add_argument(
+        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
+    )
     add_table_arguments(parser)
 
 
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         key = turn["model"], turn["batch"]
         seconds, sentences = totals.get(key, (0.0, 0))
         try:
-            totals[key] = seconds + float(turn["seconds"]), sentences + int(turn["sentences"])
+            totals[key] = seconds + real(turn["seconds"]), sentences + whole(turn["sentences"])
         except ValueError as error:
             raise UserError(f"{arguments.times}: row {index}: {error}; make the file again") from None
     baselines = dict(arguments.compare)

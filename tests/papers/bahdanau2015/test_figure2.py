@@ -33,6 +33,13 @@ def test_lines_differ_without_colour_and_empty_bins_are_gaps(csv_file: Path) -> 
     assert [label.get_text() for label in below.get_xticklabels()][-2:] == ["21–30", "31–40"]  # the last bins are empty
 
 
+def test_the_legend_has_every_label(csv_file: Path) -> None:
+    csv_file.write_text(csv_file.read_text().replace("RNNsearch-50*", "_hidden"))
+    with style():
+        [legend] = draw(read_points(str(csv_file))).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["_hidden", "$a_b$ $"]
+
+
 def test_same_bytes(csv_file: Path, tmp_path: Path) -> None:
     runs = []
     for run in ("first", "second"):
@@ -50,6 +57,8 @@ def test_same_bytes(csv_file: Path, tmp_path: Path) -> None:
         ("model,bleu\n", "columns must be"),
         ("model,length_from,length_to,sentences,bleu\n", "no points"),
         ("model,length_from,length_to,sentences,bleu\na,0,10,1,high\n", "row 2"),
+        ("model,length_from,length_to,sentences,bleu\na,0,10,1,inf\n", "row 2: not a finite number: 'inf'; make"),
+        (f"model,length_from,length_to,sentences,bleu\na,0,10,{'9' * 5000},1\n", "row 2: not a whole number"),
         ("model,length_from,length_to,sentences,bleu\na,0,10,1,1\nb,0,20,1,1\n", "bins differ"),
     ],
 )

@@ -62,7 +62,14 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
         (("times.csv",), "times.csv: neither Table 1 nor Table 2"),
         (("none.csv",), "none.csv: no such file"),
         (("header.csv",), "header.csv: no rows in it; make it again"),
-        (("words.csv",), "--tables: could not convert string to float: 'long'; make the tables again"),
+        (("words.csv",), "words.csv: row 2: seconds: could not convert string to float: 'long'; make the table again"),
+        (
+            ("bleu.csv",),
+            "bleu.csv: row 2: test_detokenized: could not convert string to float: 'abc'; make the table again",
+        ),
+        (("inf.csv",), "inf.csv: row 2: test_detokenized: not a finite number: 'inf'; make the table again"),
+        (("count.csv",), "count.csv: row 2: sentences: not a whole number of at most 15 digits"),
+        (("twice.csv",), "twice.csv: row 6 is there twice; make the table again"),
     ],
 )
 def test_tables_that_do_not_fit(
@@ -72,6 +79,11 @@ def test_tables_that_do_not_fit(
     made(table2(tmp_path), tmp_path, "b.csv")
     (tmp_path / "header.csv").write_text((tmp_path / "a.csv").read_text().split("\n")[0] + "\n")
     (tmp_path / "words.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", ",long,"))
+    first = (tmp_path / "a.csv").read_text()
+    for name, other in (("bleu", "abc"), ("inf", "inf")):
+        (tmp_path / f"{name}.csv").write_text(first.replace(",11.00,", f",{other},", 1))
+    (tmp_path / "count.csv").write_text(first.replace("1370", "9" * 5000))
+    (tmp_path / "twice.csv").write_text(first + first.split("\n")[1] + "\n")
     assert join(tmp_path, *tables) == 1
     error = capsys.readouterr().err
     assert message in error
