@@ -57,14 +57,6 @@ def assert_close(output: Path, expected: Path) -> None:
 
 
 @pytest.mark.parametrize("stray", [{"RANK": "0"}, {"RANK": "0", "WORLD_SIZE": "2"}, {"RANK": "x", "WORLD_SIZE": "y"}])
-@pytest.mark.parametrize("size", ["junk", "", "9" * 5000])
-def test_what_torchrun_does_not_set_is_one_line(monkeypatch: pytest.MonkeyPatch, size: str) -> None:
-    for name, value in (("TORCHELASTIC_RUN_ID", "1"), ("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", size)):
-        monkeypatch.setenv(name, value)
-    with pytest.raises(UserError, match=r"^WORLD_SIZE: not a number, as torchrun sets it"), joined(torch.device("cpu")):
-        pass
-
-
 def test_what_a_cluster_leaves_in_the_environment_is_not_torchrun(
     monkeypatch: pytest.MonkeyPatch, stray: dict[str, str]
 ) -> None:
@@ -175,3 +167,11 @@ def test_more_processes_than_rows_are_refused(toy: Path, tmp_path: Path, monkeyp
     monkeypatch.setattr(loop, "make_update", lambda *words: None)
     with pytest.raises(UserError, match="a batch of 2 for 3 processes"):
         train.set_up(parsed, Variant.from_json(parsed.settings), Processes(2, 3))
+
+
+@pytest.mark.parametrize("size", ["junk", "", "9" * 5000])
+def test_what_torchrun_does_not_set_is_one_line(monkeypatch: pytest.MonkeyPatch, size: str) -> None:
+    for name, value in (("TORCHELASTIC_RUN_ID", "1"), ("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", size)):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match=r"^WORLD_SIZE: not a number, as torchrun sets it"), joined(torch.device("cpu")):
+        pass
