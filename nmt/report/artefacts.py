@@ -7,7 +7,7 @@ this module at every start.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nmt.settings.experiment import PHRASE_BASED, Experiment

@@ -111,8 +111,8 @@ def encoded(tree: Tree, mirror: Path) -> Tree:
     """The tree in which the paper's data stages have been run, with nothing set but `mirror`."""
     targets = [
         "data/wmt14/binarized/meta.json",
-        "results/wmt14/selection.csv",
-        "results/wmt14/coverage.csv",
+        "results/selection.csv",
+        "results/coverage.csv",
         NEWS_CRAWL,
     ]
     run = paper(tree, *targets, mirror=mirror)
@@ -137,7 +137,7 @@ def test_every_data_stage_runs_to_the_encoded_corpora(encoded: Tree) -> None:
     extracted = (encoded.folder / "data/wmt14/extracted/newstest2014.en").read_text()
     assert extracted.split("\n")[-2] == "It's 5 < 6 & 7."
     registry = read_registry(encoded.folder / "data/corpora.tsv")
-    counted = {line.split(",")[0] for line in (encoded.folder / "results/wmt14/selection.csv").read_text().split("\n")}
+    counted = {line.split(",")[0] for line in (encoded.folder / "results/selection.csv").read_text().split("\n")}
     assert counted >= {name for name, corpus in registry.items() if corpus.role == "train"}
 
 
