@@ -227,7 +227,7 @@ def _read(file: BufferedReader) -> Checkpoint | None:
         state = content["state"]
         state["interval"] = Interval(**state["interval"])
         checkpoint = Checkpoint(**{**content, "state": State(**state)})
-        if all(map(_is_typed, (checkpoint, checkpoint.state, checkpoint.state.interval))):
+        if all(_is_typed(part) for part in (checkpoint, checkpoint.state, checkpoint.state.interval)):
             return checkpoint
     except (AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, UnpicklingError):
         pass

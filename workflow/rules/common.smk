@@ -28,6 +28,7 @@ from nmt.settings.experiment import PHRASE_BASED, check_corpora, check_moses, lo
 from nmt.settings.extends import read, resolve
 from nmt.settings.ownership import check_owner, record
 from nmt.settings.project import find
+from nmt.settings.variant import ATTENTIONS, UNITS
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
