@@ -12,8 +12,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from sacremoses.util import is_cjk
-
 from nmt.corpora.pairs import split_words
 
 # The escapes of the Moses tokenizer; the ampersand comes last, so that "&amp;lt;" becomes "&lt;" and not "<".
@@ -117,7 +115,11 @@ def _sides(before: str, word: str, after: str, glued: bool, opened: set[str], la
         return False, leads and (after[0].isdigit() or not before[-1:].isdigit())
     if unicodedata.combining(word[0]):
         return inside, inside
-    return before != "" and language != "ko" and is_cjk(before[-1]) and is_cjk(word[0]), False
+    if before.isascii() or word.isascii() or language == "ko":
+        return False, False
+    from sacremoses.util import is_cjk  # here, so that text can be unescaped where it is not installed
+
+    return is_cjk(before[-1]) and is_cjk(word[0]), False
 
 
 def _opens(before: str, word: str, after: str, opened: set[str]) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
-from nmt.corpora.tokenize import spaced
 from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
 from nmt.evaluation.sentences import read_parallel
 from nmt.system.files import warn, write_json
@@ -104,7 +103,7 @@ def warn_of_ceiling(
 ) -> None:
     """Warn that detokenization does not restore the references, and show some that it changes."""
     detokenize = detokenizer(arguments.language)
-    pairs = ((spaced(raw), detokenize(line)) for raw, line in zip(raw_references, references, strict=True))
+    pairs = ((" ".join(raw.split()), detokenize(line)) for raw, line in zip(raw_references, references, strict=True))
     changed = islice(((raw, returned) for raw, returned in pairs if raw != returned), EXAMPLES)
     warn(
         f"{arguments.raw_reference}: a perfect translation would score {ceiling:.1f} BLEU, because its tokens do not "

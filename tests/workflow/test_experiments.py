@@ -189,21 +189,29 @@ def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
 
 
 def test_the_shell_reads_no_name_of_a_registry_or_an_archive(tree: Tree) -> None:
-    """The source is the user's own file, the target a published archive that the mirror has."""
-    source, target = (f"{ODD}/{side} {ODD}.txt" for side in ("source", "target"))
-    row = {"name": "toy-news", "role": "train", "pairs": "2"}
-    row |= {"source_address": source, "target_address": f"https://host/{quote(target)}"}
-    rows = [row, row | {"name": "toy-dev-1"}, row | {"name": "toy-test"}]
+    """The sources are the user's own files, the targets published archives that the mirror has."""
+    names = ("toy-news", "toy-dev-1", "toy-test")
+    sources, targets = ([f"{ODD}/{name}-{side} {ODD}.txt" for name in names] for side in ("source", "target"))
+    rows = [
+        {
+            "name": name,
+            "role": "train",
+            "pairs": "2",
+            "source_address": source,
+            "target_address": f"https://host/{quote(target)}",
+        }
+        for name, source, target in zip(names, sources, targets, strict=True)
+    ]
     lines = [COLUMNS, *([one.get(column, "") for column in COLUMNS] for one in rows)]
     (tree.folder / f"{ODD}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
     (tree.folder / ODD / ODD).mkdir(parents=True)
-    for side in ("source", "target"):
-        (tree.folder / ODD / ODD / f"{side} {ODD}.txt").write_text(f"{side}\nb\n")
+    for file in (*sources, *targets):
+        (tree.folder / ODD / file).write_text(f"{file.removeprefix(ODD)[1:].split()[0]}\nb\n")
     odd = {"experiment": "odd", "extends": "mine.yaml", "registry": f"{ODD}.tsv", "mirror": ODD}
     (tree.folder / "odd.yaml").write_text(json.dumps(odd))
     extracted = "data/odd/extracted/toy-news.fr"
     run = tree.snakemake(extracted, "verify", "--cores", "2", "--configfile", "odd.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert (tree.folder / extracted).read_text() == "target\nb\n"
-    assert set(read_lock(tree.folder / f"{ODD}.lock.tsv")) == {target}
+    assert (tree.folder / extracted).read_text() == "toy-news-target\nb\n"
+    assert set(read_lock(tree.folder / f"{ODD}.lock.tsv")) == {targets[0]}
     assert not list(tree.folder.rglob("PWNED"))
