@@ -12,9 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # What is no result: code, addresses, the targets of links, versions, sections, licences, the level of an interval.
 NO_RESULT = re.compile(
-    r"^(?: {4}|```).*$|`[^`]*`|<https?:[^>]*>|\]\([^)]*\)|\b\d+\.\d+\.\d+\b|\b95 % interval"
+    r"^ {4}.*$|^```[^`]*^```$|`[^`]*`|<https?:[^>]*>|\]\([^)]*\)|\b\d+\.\d+\.\d+\b|\b95 % interval"
     r"|\b(?:Python|PyTorch|LibreOffice|Wesnoth|OPL|CC BY(?: SA)?|Sections?|Appendix \w|documentation)"
-    r"(?:,?(?: or| and)? [\d.]*\d\b)+",
+    r"(?:,?(?: or| and| to)? [\d.]*\d\b)+",
     re.MULTILINE,
 )
 UNIT = r"(%|million|GB|minutes|min|seconds|s|hours)(?!\w)"

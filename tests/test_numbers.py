@@ -46,8 +46,9 @@ def test_a_listed_number_is_printed_and_a_calculation_is_right(row: dict[str, st
 
 
 def test_what_counts_as_a_number_of_a_result() -> None:
-    text = "With Python 3.11 or 3.12 it has 1,234.5 words, +0.62 BLEU and 14 to 29 minutes, 7 % less (Section 4.3).\n"
-    text += "\n    --rate 0.5\n\n`0.25` [a](b-1.5.md) in 2015, 30 words, 2.8.1, 6.6 GB, 80 GB, 348 million.\n"
+    text = "With Python 3.11 to 3.14 it has 1,234.5 words, +0.62 BLEU and 14 to 29 minutes, 7 % less (Section 4.3).\n"
+    text += "\n    --rate 0.5\n\n```\n0.75\n```\n\n"
+    text += "`0.25` [a](b-1.5.md) in 2015, 30 words, 2.8.1, 6.6 GB, 80 GB, 348 million.\n"
     expected = [("1234.5", ""), ("0.62", ""), ("14", "minutes"), ("29", "minutes"), ("7", "%"), ("6.6", "GB")]
     assert list(numbers(text)) == expected
 
