@@ -226,7 +226,7 @@ def test_a_mistaken_setting_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsy
         (["translate", "--model", "folder", "--output", "folder/out"], "folder/out: lies in folder, which is read"),
         (["score", "text", "other", "--model", "folder", "--output", "text"], "text: is read too"),
         (["nll", "--model", "folder", "--texts", "other", "text", "--output", "text"], "text: is read too"),
-        (["clean", "--settings", "{}", "--texts", "text", "other", "--output", "text"], "text: is read too"),
+        (["clean", "--texts", "text", "other", "--output", "text"], "text: is read too"),
         (["learn_bpe", "--settings", '{"symbols": 9}', "--inputs", "text", "--output", "text"], "text: is read too"),
         (["export", "--model", "folder", "--output", "folder"], "folder: is read too"),
     ],

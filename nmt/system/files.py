@@ -137,9 +137,12 @@ def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str 
     read = {Path(os.path.realpath(one)): one for one in inputs}
     for path in outputs:
         final = Path(os.path.realpath(path))
-        for one in read.keys() & {final, *final.parents} if not _is_special(path) else ():
-            where = "is read too" if one == final else f"lies in {read[one]}, which is read"
-            raise UserError(f"{path}: {where}; name another output")
+        if _is_special(path):
+            continue
+        if final in read:
+            raise UserError(f"{path}: is read too; name another output")
+        for folder in read.keys() & {one for one in final.parents if one.is_dir()}:
+            raise UserError(f"{path}: lies in {read[folder]}, which is read; name another output")
 
 
 def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:

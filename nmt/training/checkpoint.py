@@ -23,7 +23,8 @@ from nmt.system.files import UserError, atomic, check_replaceable, sync_folder, 
 from nmt.training.metrics import METRICS
 
 LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
-TEXTS = {"data", "development", "codes", "initial"}  # settings that are fingerprints of files
+TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change as these are mended
+FOLLOWS = "initial"  # that of a model which was trained on them
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"
 
@@ -163,7 +164,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             continue
         before = checkpoint.settings
         differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
-        if differing and TEXTS.issuperset(differing):
+        if TEXTS.intersection(differing) and {*TEXTS, FOLLOWS}.issuperset(differing):
             os.replace(path, folder / FORMER)
             (folder / PREVIOUS).unlink(missing_ok=True)
             warn(
