@@ -89,7 +89,7 @@ bench-peers: .venv/made .venv-peers/made
 
 # In more processes than two cores need, because some tests mostly wait.
 test: .venv/made
-	python -m pytest --numprocesses 6 --dist loadscope --no-loadscope-reorder
+	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
 
 lint: .venv/made
 	ruff check .

@@ -83,7 +83,7 @@ class Tree:
             return self._dry_run(arguments(words, configs), variables(path))
         with self.start(*words, configs=configs, path=path) as process:
             try:
-                said, _ = process.communicate(timeout=400)
+                said, _ = process.communicate(timeout=PATIENCE)
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
