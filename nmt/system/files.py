@@ -141,7 +141,7 @@ def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str 
             continue
         if final in read:
             raise UserError(f"{path}: is read too; name another output")
-        for folder in read.keys() & {one for one in final.parents if one.is_dir()}:
+        for folder in read.keys() & {one for one in final.parents if not one.is_file()}:
             raise UserError(f"{path}: lies in {read[folder]}, which is read; name another output")
 
 

@@ -253,7 +253,7 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
         ("{files: {train: [a, a]}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, 'b{c}']}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, 'http://b/c']}}", "config: files.train: expected a list of files, source and target"),
-        ("{files: {train: []}}", "source and target, as [a.en, a.de], one corpus or more, not []"),
+        ("{files: {train: []}}", "source and target, as [a.en, a.de] or [a.tsv:1, a.tsv:2], one corpus or more, "),
         ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, from 2 to"),
         ("{bpe: {joint: 1}}", "config: bpe.joint: expected true or false"),
         ("{evaluate: {compare: [RNNsearch-50]}}", "evaluate.compare: expected a list of pairs of different names"),
