@@ -227,7 +227,11 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
         raise UserError(f"--port {port}: must be from 0 to {2**16 - 1}")
     try:
         return _Server((host, port), Handler)
-    except (OSError, UnicodeError) as error:  # the second where it is too long for a name
+    except (
+        OSError,
+        UnicodeError,
+        TypeError,
+    ) as error:  # of a name that is too long
         reason = error.strerror if isinstance(error, OSError) else "no name of a machine"
         raise UserError(f"--host {host} --port {port}: {reason}; name others") from None
 
