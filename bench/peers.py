@@ -7,13 +7,13 @@ translates 16 sentences at a time, and one at a time, with a beam of 12.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import torch
 
+import nmt
 from bench.machine import name
 from bench.table import make_parser, write
 from bench.turns import command, medians_of
@@ -29,10 +29,9 @@ WARM_UP = {"train": 4, "decode": 2}
 
 
 def versions() -> dict[str, str]:
-    """The version of this project, from pyproject.toml, and those of the peers, from their pins."""
-    ours = tomllib.loads(Path("pyproject.toml").read_text())["project"]["version"]
+    """The version of this project, and those of the peers, from their pins."""
     pins = dict(line.split("==") for line in PINS.read_text().split("\n") if "==" in line)
-    return {OURS: ours, **{peer: pins[package] for peer, package in PEERS.items()}}
+    return {OURS: nmt.__version__, **{peer: pins[package] for peer, package in PEERS.items()}}
 
 
 def contender(implementation: str, task: str, batch: int, python: str) -> list[str]:

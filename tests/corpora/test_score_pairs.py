@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from nmt.corpora.score_pairs import Models
+from nmt.corpora.train_lm import load_model
+from nmt.system.files import UserError
 from tests.conftest import SmallDisk
 from tests.corpora.selection import NEWS, Case, last_line, make_case, write_pairs
 
@@ -59,10 +61,12 @@ def test_a_missing_or_broken_model_is_named(case: Case, capsys: pytest.CaptureFi
     model = case.folder / "models/target.general.arpa"
     model.write_text("no model\n")
     assert case.score_pairs() == 1
-    assert "target.general.arpa: cannot be read" in last_line(capsys)
+    assert "target.general.arpa: damaged or exchanged" in last_line(capsys)
+    with pytest.raises(UserError, match="target.general.arpa: cannot be read"):
+        load_model(model)
     model.unlink()
     assert case.score_pairs() == 1
-    assert "target.general.arpa: cannot be read" in last_line(capsys)
+    assert "target.general.arpa: no such file; train the language models again" in last_line(capsys)
     (case.folder / "models/source.words").unlink()
     assert case.score_pairs() == 1
     assert "source.words: no such file" in last_line(capsys)

@@ -160,7 +160,7 @@ def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
         process.stdout.close()
         try:
             assert process.wait(600) == 0
-        except BaseException:
+        except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     assert (here.folder / MODEL).is_file()
