@@ -39,14 +39,18 @@ def _lmplz(lmplz: Path) -> None:
 
 @pytest.fixture(scope="session")
 def finished(for_all: Path) -> Path:
-    """The folder of a tree in which the whole smoke experiment has been run with `conda`; no test changes it."""
+    """The folder of a tree in which the whole smoke experiment has been run with `conda`; no test changes it.
+
+    What Snakemake said is beside it, in finished.txt.
+    """
     folder, mark = for_all / "finished", for_all / "finished.mark"
     with FileLock(for_all / "finished.lock"):
         if not mark.exists():
             folder.mkdir()
             path = str(make_conda(for_all / "conda") / "bin")
-            words = ["--use-conda", "--cores", "2", "--resources", "gpu=2", "network=1"]
+            words = ["--use-conda", "--logger", "nmt", "--cores", "2", "--resources", "gpu=2", "network=1"]
             run = Tree(folder).snakemake(*words, configs=SMOKE, path=path)
+            (for_all / "finished.txt").write_text(run.stdout)
             assert run.returncode == 0, run.stdout[-8000:]
             mark.touch()
     return folder

@@ -12,7 +12,6 @@ import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from subprocess import CompletedProcess
 from textwrap import dedent
 
 import pytest
@@ -21,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.environment import CONDA_NAMES, NO_PACKAGES, specifications
-from tests.workflow.tree import ROOT, SMOKE, Tree, jobs
+from tests.workflow.tree import ROOT
 
 FILE = ROOT / "environment.yml"
 WITH_PYTORCH = {"triton"}  # which conda-forge's pytorch brings where there is CUDA
@@ -98,21 +97,3 @@ def test_every_rule_names_the_environment_and_what_it_takes(rule: str) -> None:
     line = r"        \*\*growing\(mem_mb=\d+, runtime=\d+\),"
     assert len(re.findall(f"^ *{line}$", text, re.MULTILINE)) == 1
     assert "{threads}" not in text or re.search("^ *threads: ", text, re.MULTILINE)
-
-
-def test_with_conda_and_without_it_the_same_is_up_to_date(tmp_path: Path, conda: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    tree = Tree(tmp_path / "tree")
-    with_it, without = "results/smoke/figure1.png", "data/smoke/extracted/toy-dev-1.en"
-
-    def snakemake(*words: str) -> CompletedProcess[str]:
-        return tree.snakemake("--configfile", *SMOKE, *words, configs=[], path=str(conda / "bin"))
-
-    run = snakemake("--cores", "2", "--use-conda", with_it)
-    assert run.returncode == 0, run.stdout
-    (environment,) = set((conda / "used").read_text().split())
-    assert Path(environment).parent == tree.folder / ".snakemake/conda"
-    run = snakemake("--cores", "2", without)
-    assert run.returncode == 0, run.stdout
-    for options in (["--dry-run"], ["--dry-run", "--use-conda"]):
-        assert jobs(snakemake(*options, with_it, without)) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -14,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.corpora.sentences import write_files
-from tests.workflow.tree import ROOT, SMOKE, Tree, jobs, variables
+from tests.workflow.tree import MARK, ROOT, SMOKE, Tree, jobs, mark, variables
 
-# A module that is not the installed one, so that a job tells where it found the package.
-MARK = 'import sys\n\nprint("nmt of the project", file=sys.stderr)\n'
 HOST = """\
 module nmt:
     snakefile:
@@ -31,7 +28,7 @@ use rule * from nmt as nmt_*
 
 rule mine:
     input:
-        "data/hosted/evaluation/RNNsearch-50/newstest2014.json",
+        "data/hosted/evaluation/RNNsearch-50/toy-test.json",
     output:
         "mine.txt",
     default_target: True
@@ -44,7 +41,7 @@ languages: {source: en, target: fr}
 registry: data/demo.tsv
 mirror: generated
 generated: {pairs: 300, development: 20, test_bin: 5}
-corpora: {train: [news-commentary-v9], development: [newstest2012], test: [newstest2014]}
+corpora: {train: [toy-news], development: [toy-dev-1], test: [toy-test]}
 select: {rule: all}
 shortlist: {size: 100}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, evaluate_every: 1}
@@ -59,8 +56,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     folder = tmp_path_factory.mktemp("project") / "a folder"
     folder.mkdir()
     project = Tree(folder)
-    entry = project.folder / "nmt/__main__.py"
-    entry.write_text(entry.read_text().replace("import sys\n", MARK, 1))
+    mark(project)
     return project
 
 
@@ -70,26 +66,6 @@ def here(tmp_path: Path) -> Tree:
     folder = tmp_path / "here"
     folder.mkdir()
     return Tree.at(folder)
-
-
-def files(folder: Path) -> set[Path]:
-    """The files in a folder, but for what Python compiles."""
-    return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
-
-
-def test_the_smoke_experiment_runs_to_its_end(project: Tree, here: Tree, lmplz: Path) -> None:
-    shutil.copytree(lmplz.parent, here.folder / "data/tools", symlinks=True)
-    before = files(project.folder)
-    command = ["-s", str(project.folder / "Snakefile"), "--directory", str(here.folder), "--logger", "nmt"]
-    command += ["--cores", "2", "--resources", "gpu=2", "network=1"]
-    run = project.snakemake(*command, configs=[str(project.folder / SMOKE[0])])
-    assert run.returncode == 0, run.stdout[-8000:]
-    assert (here.folder / "results/smoke/index.html").is_file()
-    assert "nmt of the project" in (here.folder / "logs/train/smoke/RNNsearch-50.log").read_text()
-    assert files(project.folder) == before
-    said = run.stdout.split("\n")
-    assert [line for line in said if re.match(r"RNNsearch-50\* +50 updates ", line)]  # 20 after those of RNNsearch-50
-    assert [line for line in said if line.startswith("BLEU on newstest2014: RNNencdec-30 ")]
 
 
 def test_another_folder_makes_no_stage_again(finished: Path, project: Tree, here: Tree) -> None:
@@ -137,7 +113,7 @@ def test_jobs_in_conda_find_the_package(project: Tree, here: Tree, conda: Path) 
     run = here.snakemake(*command, "--until", "mirror", configs=[], path=str(conda / "bin"))
     assert run.returncode == 0, run.stdout[-4000:]
     [log] = (here.folder / "logs/mirror").rglob("*.log")
-    assert "nmt of the project" in log.read_text()
+    assert MARK in log.read_text()
 
 
 def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:

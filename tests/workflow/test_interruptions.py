@@ -1,4 +1,7 @@
-"""The smoke experiment, struck by signals at random moments: the same command goes on and ends with the same bytes."""
+"""The smoke experiment in an empty folder, struck by signals at random moments.
+
+The same command resumes it, and ends with the bytes of the run in the project's folder that nothing struck.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -17,7 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.workflow.tree import SMOKE, Tree
+from tests.workflow.tree import MARK, SMOKE, Tree, jobs, mark
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 WHOM = ("snakemake", "everyone", "a job")
@@ -45,22 +49,33 @@ def blows(seed: int, kinds: list[tuple[signal.Signals, str]]) -> list[Blow]:
 
 
 class Experiment:
-    """A tree of its own in which one command is given again and again."""
+    """One command, given again and again in an empty folder; the project is in another one."""
 
     def __init__(self, folder: Path) -> None:
-        self.tree = Tree(folder)
+        for name in ("a project", "here"):
+            (folder / name).mkdir()
+        self.project, self.here = Tree(folder / "a project"), Tree.at(folder / "here")
+        shutil.copytree(self.project.folder / "data/tools", self.here.folder / "data/tools", symlinks=True)
+        mark(self.project)
+        self.command = ["-s", str(self.project.folder / "Snakefile")]
+        self.configs = [str(self.project.folder / name) for name in SMOKE]
+        self.before = self.of_project()
         self.runs = 0
+
+    def of_project(self) -> set[Path]:
+        """The files of the project, but for what Python compiles."""
+        return {path for path in self.project.folder.rglob("*") if "__pycache__" not in path.parts}
 
     @property
     def said(self) -> Path:
         """What the last run says."""
-        return self.tree.folder / f"said{self.runs}.txt"
+        return self.here.folder / f"said{self.runs}.txt"
 
     def start(self) -> subprocess.Popen[bytes]:
         """Give the command. Its group is its own, for the test's signals to strike nothing else."""
         self.runs += 1  # a file for each run: jobs of the one before may still speak
-        words = ["--cores", "2", "--resources", "gpu=2", "network=1"]
-        return self.tree.start(*words, configs=SMOKE, said=self.said)
+        words = [*self.command, "--cores", "2", "--resources", "gpu=2", "network=1"]
+        return self.here.start(*words, configs=self.configs, said=self.said)
 
     def strike(self, blow: Blow, draw: random.Random) -> bool:
         """Give the command and strike it; return whether that has ended it. Its jobs may outlive it."""
@@ -90,7 +105,10 @@ class Experiment:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
         assert process.returncode == 0, self.said.read_text()[-8000:]
-        assert self.tree.plan() == []
+        assert jobs(self.here.snakemake("--dry-run", *self.command, configs=self.configs)) == []
+        assert self.of_project() == self.before
+        log = self.here.folder / "logs/table1/smoke/table1.log"
+        assert log.read_text() == f"{MARK}\n"
 
 
 def wait_until(done: Callable[[], bool]) -> None:
@@ -169,7 +187,7 @@ def check(folder: Path, request: pytest.FixtureRequest, planned: list[Blow], see
         print(f"{blow.number.name} to {blow.whom} after {blow.share:.0%} and {blow.seconds:.1f} s", flush=True)
         landed += experiment.strike(blow, draw)
     experiment.finish()
-    whole, broken = dict(compared(request.getfixturevalue("finished"))), dict(compared(folder))
+    whole, broken = dict(compared(request.getfixturevalue("finished"))), dict(compared(experiment.here.folder))
     assert set(broken) == set(whole)
     assert [name for name in whole if whole[name] != broken[name]] == []
     print(f"{landed} of {len(planned)} landed")

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,6 +37,13 @@ def test_whole_experiment_is_made(done: Tree) -> None:
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
     assert labels[1:] == ["RNNencdec-30", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)", ""]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
+
+
+def test_the_logger_prints_a_line_for_each_stage(finished: Path, for_all: Path) -> None:
+    printed = (for_all / "finished.txt").read_text().split("\n")
+    # 20 updates after the 30 of RNNsearch-50
+    assert [line for line in printed if re.match(r"RNNsearch-50\* +50 updates ", line)]
+    assert [line for line in printed if line.startswith("BLEU on toy-test: RNNencdec-30 ")]
 
 
 def test_the_training_likelihood_is_of_pairs_that_the_model_trains_on(done: Tree) -> None:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["tests/workflow/smoke.yaml"]
 PATIENCE = 900.0  # seconds for a run on a cluster, and for each thing that is waited for in it
 VARIANTS = {"RNNencdec-30", "RNNsearch-50", "RNNsearch-50star"}  # of the smoke experiment
+MARK = "nmt of the project"
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 
 DRY = {"--dry-run", "-n"}
@@ -27,6 +28,12 @@ DRY = {"--dry-run", "-n"}
 # Dry runs are forks of a process that has imported Snakemake already.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["snakemake.cli"])
+
+
+def mark(project: Tree) -> None:
+    """Have each job print MARK to its log, which tells the project's package from the installed one."""
+    entry = project.folder / "nmt/__main__.py"
+    entry.write_text(entry.read_text().replace("import sys\n", f"import sys\n\nprint({MARK!r}, file=sys.stderr)\n", 1))
 
 
 def wait_until(done: Callable[[], object], what: str, alive: Callable[[], bool], pause: float) -> None:
