@@ -45,6 +45,7 @@ corpora: {train: [toy-news], development: [toy-dev-1], test: [toy-test]}
 select: {rule: all}
 shortlist: {size: 100}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null, batch: 8, evaluate_every: 1}
+threads: {train: 1}
 variants: {one: {updates: 30}}
 """
 MODEL = "data/small/models/one/model.safetensors"
@@ -130,9 +131,11 @@ def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("rule train:"):
-                break
+        said = ""
+        while "\nlocalrule train:\n" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
         process.stdout.close()
         try:
             assert process.wait(600) == 0
