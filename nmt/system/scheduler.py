@@ -165,6 +165,15 @@ def _answer(command: list[str]) -> str:
     return ""
 
 
+def check_slurm() -> None:
+    """Raise UserError where Slurm does not answer: Snakemake would wait for ever for the first job to be submitted."""
+    try:
+        subprocess.run(["sinfo"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = error.strerror if isinstance(error, OSError) else error.stderr.decode(errors="replace").strip().split("\n")[-1]
+        raise UserError(f"slurm: sinfo does not work here ({said}); start the workflow where jobs are submitted") from None
+
+
 def status(scheduler: Scheduler, job: str, now: float) -> str:
     """Whether a job is "running" (or waits), or has ended in "success" or "failed"."""
     code, gone = FOLDER / f"{job}.exit", FOLDER / f"{job}.gone"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.system.scheduler import FOLDER, PATIENCE, SCHEDULERS, Needs, main, status
+from nmt.system.files import UserError
+from nmt.system.scheduler import FOLDER, PATIENCE, SCHEDULERS, Needs, check_slurm, main, status
 
 TRAIN = {"type": "single", "rule": "train", "threads": 4, "resources": {"mem_mb": 16001, "runtime": 150, "gpu": 1}}
 EXTRACT = {"type": "group", "groupid": "extract", "threads": 1, "resources": {"mem_mb": 500, "runtime": 10}}
@@ -204,3 +205,12 @@ def test_the_exit_code_of_an_earlier_job_is_not_this_ones(folder: Path, quick: b
             script.write(f"echo 0 > {code}\n")
     submitted(folder, "pbs" if quick else "grid_engine")
     assert code.exists() == quick
+
+
+def test_a_missing_slurm_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(UserError, match=r"slurm: sinfo does not work here \(No such file or directory\); start"):
+        check_slurm()
+    (folder / "sinfo").write_text("#!/bin/sh\n")
+    (folder / "sinfo").chmod(0o755)
+    check_slurm()

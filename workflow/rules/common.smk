@@ -2,7 +2,6 @@
 import os
 import re
 import shlex
-import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +31,7 @@ from nmt.settings.variant import ATTENTIONS, UNITS
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
+from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
 
 
@@ -132,8 +132,9 @@ SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 
 def begin():
     """Check that jobs can be submitted, and prepare for the end of this run, whichever way it comes."""
-    if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
-        sys.exit("snakemake: --workflow-profile slurm: no command sbatch here; start it where jobs are submitted")
+    if workflow.executor_plugin.name == "slurm":
+        with one_line_mistakes():
+            check_slurm()
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 
