@@ -244,6 +244,33 @@ def test_an_output_that_is_an_input_is_refused(
     assert (tmp_path / "text").read_text() == "words\n"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn_bpe", "--settings", '{"symbols": 9}', "--inputs", "text", "pipe", "--output", "out"],
+        ["score", "text", "link", "--model", "folder"],
+        ["status", "./pipe"],
+    ],
+)
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("words\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    assert main(words) == 1
+    assert ": a named pipe, which may be waited for without end; name a file or /dev/stdin\n" in capsys.readouterr().err
+
+
+def test_a_pipe_of_the_shell_is_read(tmp_path: Path) -> None:
+    """As `<(...)` and /dev/stdin are."""
+    command = [sys.executable, "-m", "nmt", "shortlist", "--input", "/dev/stdin", "--settings", "{}"]
+    output = tmp_path / "shortlist.tsv"
+    subprocess.run([*command, "--output", str(output)], cwd=ROOT, input=b"a b a\n", check=True)
+    assert "a\t2" in output.read_text()
+
+
 def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["shortlist", "--output", "a"])

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -164,6 +165,13 @@ def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
         if final in finals:
             raise UserError(f"{path}: named for two outputs; give each its own")
         finals.add(final)
+
+
+def is_named_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether `path` is a pipe in a folder, unlike those to which /dev/stdin and a shell's `<(...)` lead."""
+    with suppress(OSError, ValueError):
+        return stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode)
+    return False
 
 
 def _is_special(path: str | os.PathLike[str]) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PosixPath
 
-from nmt.system.files import UserError, check_apart, check_outputs
+from nmt.system.files import UserError, check_apart, check_outputs, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # many more than a machine can start end the process without a word
@@ -25,13 +25,15 @@ def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
     An output that is named twice, or that is an input, is refused too. Every other path among the options is an input,
-    and so is a word that names a file.
+    and so is a word that names a file; neither may be a named pipe.
     """
     check_numbers(arguments)
     outputs, inputs = [], []
     for _, value in _values(arguments):
         if isinstance(value, Output | OutputFolder):
             outputs.append(value)
+        elif isinstance(value, Path | str) and is_named_pipe(value):
+            raise UserError(f"{value}: a named pipe, which may be waited for without end; name a file or /dev/stdin")
         elif isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
             inputs.append(value)
     check_apart(outputs, inputs)

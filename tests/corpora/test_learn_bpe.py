@@ -74,6 +74,12 @@ def test_merges_end_with_the_pairs_that_occur_twice(tmp_path: Path) -> None:
     assert lines[1:] == by_hand(Counter({"low": 2}), 2)
 
 
+def test_a_word_without_an_end_is_not_learned(tmp_path: Path) -> None:
+    """It took hours."""
+    expected = learn(tmp_path, 1000, "low low x y z\n")
+    assert learn(tmp_path, 1000, f"low low x y z {'ab' * 500_000}\n") == expected
+
+
 def test_rare_characters_are_not_counted() -> None:
     words = Counter({"ab": 100_000, "ba": 50_000, "é": 1, "ü": 2})
     assert count_characters(words) == 4  # a and b, within a word and at its end
