@@ -170,8 +170,9 @@ def check_slurm() -> None:
     try:
         subprocess.run(["sinfo"], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = error.strerror if isinstance(error, OSError) else error.stderr.decode(errors="replace").strip().split("\n")[-1]
-        raise UserError(f"slurm: sinfo does not work here ({said}); start the workflow where jobs are submitted") from None
+        said = error.strerror if isinstance(error, OSError) else error.stderr.decode(errors="replace").strip()
+        reason = str(said).split("\n")[-1]
+        raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted") from None
 
 
 def status(scheduler: Scheduler, job: str, now: float) -> str:

@@ -209,7 +209,7 @@ def test_the_exit_code_of_an_earlier_job_is_not_this_ones(folder: Path, quick: b
 
 def test_a_missing_slurm_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
-    with pytest.raises(UserError, match=r"slurm: sinfo does not work here \(No such file or directory\); start"):
+    with pytest.raises(UserError, match=r"slurm: sinfo fails here \(No such file or directory\); start"):
         check_slurm()
     (folder / "sinfo").write_text("#!/bin/sh\n")
     (folder / "sinfo").chmod(0o755)

@@ -219,6 +219,6 @@ def test_a_slurm_that_does_not_answer_is_one_line(tree: Tree) -> None:
     program.write_text("#!/bin/sh\necho no controller >&2\nexit 1\n")
     program.chmod(0o755)
     run = tree.snakemake("--workflow-profile", "slurm", configs=SMOKE, path=str(program.parent))
-    line = "snakemake: slurm: sinfo does not work here (no controller); start the workflow where jobs are submitted\n"
+    line = "snakemake: slurm: sinfo fails here (no controller); start the workflow where jobs are submitted\n"
     assert run.returncode == 1
     assert run.stdout.endswith(line)
