@@ -194,8 +194,9 @@ class _Transfer:
         if length is None and self.expected is None and not response.chunked:
             raise UnavailableError("the server does not say how long the file is; set its `bytes` in the registry")
         self._discard()
-        tag = headers.get("ETag", "")
-        tag = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+        # A server may compare a tag without quotes with nothing, for it takes it for a date.
+        tag, date = headers.get("ETag", ""), headers.get("Last-Modified", "")
+        tag = tag if tag.startswith('"') else date or ("" if tag.startswith("W/") else tag)
         self.tag = tag if tag.isprintable() else ""
         self.length = length
         self.progress.total(length)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import date
 from functools import cache
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_type_hints
 
@@ -163,7 +164,7 @@ def file_pairs(minimum: int = 0) -> Check:
             and all(path.accepts(one) and "://" not in one for one in value)
             and len(value) % 2 == 0
             and len(value) >= 2 * minimum
-            and all(source != target for source, target in zip(value[::2], value[1::2], strict=True))
+            and all(normpath(one) != normpath(other) for one, other in zip(value[::2], value[1::2], strict=True))
         ),
         {"type": "array", "items": path.schema, "minItems": 2 * minimum},
     )

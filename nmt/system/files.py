@@ -259,7 +259,7 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
 
     A carriage return before a newline and a byte order mark at the start of the file are removed. Raises UserError,
     with `name` and the number of the line (counted from `first`), if a line is not UTF-8, and at the end if the lines
-    are in UTF-16 or end in carriage returns alone.
+    begin or end in NULs, as in UTF-16, or end in carriage returns alone.
     """
     number, nul_at_end, line = first - 1, 0, ""
     for number, raw in enumerate(file, first):
@@ -271,7 +271,9 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
         yield line.removeprefix("\ufeff") if number == 1 else line
     # In UTF-16 one of the bytes beside a newline's own is its other half, a NUL, also at the end of the file.
     if 2 * nul_at_end > number - first + (line != "\0"):
-        raise UserError(f"{name}: {nul_at_end} lines are UTF-16; convert the file to UTF-8")
+        raise UserError(
+            f"{name}: {nul_at_end} lines begin or end in NULs; convert the file if it is in UTF-16, else remove them"
+        )
     if number == 1 and "\r" in line:
         raise UserError(f"{name}: lines end in carriage returns; convert the file, so that they end in newlines")
 

@@ -251,6 +251,7 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
         ("{files: {train: [a]}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, b, c]}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, a]}}", "config: files.train: expected a list of files, source and target"),
+        ("{files: {train: [a, ./a]}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, 'b{c}']}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: [a, 'http://b/c']}}", "config: files.train: expected a list of files, source and target"),
         ("{files: {train: []}}", "source and target, as [a.en, a.de] or [a.tsv:1, a.tsv:2], one corpus or more, "),
