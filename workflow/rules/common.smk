@@ -181,7 +181,12 @@ def model_code(step, *variants):
 def archives_of(wildcards):
     """The files that hold a corpus, source first."""
     archives = REGISTRY[wildcards.corpus].archives
-    return [OWN[one.address] if one.address in OWN else f"<data>/archives/{one.path}" for one in archives]
+    return [OWN[one.address] if one.address in OWN else f"{DATA}/archives/{one.path}" for one in archives]
+
+
+def fetched(wildcards):
+    """Those of them that are fetched. The user's own are no inputs: what counts are their digests, not where they are."""
+    return [f"{DATA}/archives/{one.path}" for one in REGISTRY[wildcards.corpus].archives if one.address not in OWN]
 
 
 def own_digests(wildcards):

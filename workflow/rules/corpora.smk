@@ -87,7 +87,7 @@ if EXPERIMENT.registry:
 
 rule extract:
     input:
-        archives_of,
+        fetched,
     output:
         both("<data>/extracted/{{corpus}}.{language}"),
     log:
@@ -103,10 +103,11 @@ rule extract:
     params:
         members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+        archives=untracked(archives_of),
         own=own_digests,
         code=code("extract"),
     shell:
-        "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
+        "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
         " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
 
 
@@ -115,7 +116,7 @@ if ONE_SIDED:
     # A monolingual corpus has no source side.
     rule extract_monolingual:
         input:
-            archives_of,
+            fetched,
         output:
             f"<data>/extracted/{{corpus}}.{LANGUAGES[1]}",
         log:
@@ -131,10 +132,11 @@ if ONE_SIDED:
         params:
             members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
             pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+            archives=untracked(archives_of),
             own=own_digests,
             code=code("extract"),
         shell:
-            "python -m nmt extract --name {wildcards.corpus:q} --archives {input:q} --members {params.members}"
+            "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
             " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
 
 
