@@ -83,14 +83,6 @@ def test_a_second_process_waits(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert f"{folder}: another process trains there; waiting for it to end" in capsys.readouterr().err
 
 
-def test_one_of_several_processes_does_not_wait(tmp_path: Path) -> None:
-    """The others would wait for it, and give up with an error of their own."""
-    folder = tmp_path / "checkpoints"
-    refused = pytest.raises(UserError, match="another process trains there; wait for it to end")
-    with locked(folder), refused, locked(folder, wait=False):
-        pass
-
-
 def test_any_damaged_byte_gives_way_to_the_checkpoint_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
