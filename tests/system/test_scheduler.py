@@ -207,10 +207,13 @@ def test_the_exit_code_of_an_earlier_job_is_not_this_ones(folder: Path, quick: b
     assert code.exists() == quick
 
 
-def test_a_missing_slurm_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slurm_that_is_missing_or_does_not_answer_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(UserError, match=r"slurm: sinfo fails here \(No such file or directory\); start"):
         check_slurm()
-    (folder / "sinfo").write_text("#!/bin/sh\n")
+    (folder / "sinfo").write_text("#!/bin/sh\necho sinfo: no configuration >&2; echo no controller >&2; exit 1\n")
     (folder / "sinfo").chmod(0o755)
+    with pytest.raises(UserError, match=r"slurm: sinfo fails here \(no controller\); start the workflow where jobs"):
+        check_slurm()
+    (folder / "sinfo").write_text("#!/bin/sh\n")
     check_slurm()

@@ -35,13 +35,13 @@ def test_without_slurms_commands_one_line_says_so(tmp_path: Path, monkeypatch: p
     """Jobs would wait for ever."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name in ("sh", "bash", "env", "uname", "dirname", "tee"):
+    for name in ("sh", "bash", "env", "uname", "dirname", "tee", "which"):
         (programs / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", f"{programs}:{Path(sys.executable).parent}")
     (tmp_path / "tree").mkdir()
     run = Tree(tmp_path / "tree").snakemake("--workflow-profile", "slurm", configs=SMOKE)
     assert run.returncode == 1
-    said = "snakemake: --workflow-profile slurm: no command sbatch here; start it where jobs are submitted"
+    said = "snakemake: slurm: sinfo fails here (No such file or directory); start the workflow where jobs are submitted"
     assert run.stdout.strip().split("\n")[-1] == said
 
 

@@ -210,15 +210,3 @@ def test_a_folder_without_room_is_one_line(tree: Tree, monkeypatch: pytest.Monke
     assert process.returncode == 1
     assert "snakemake: /proc: cannot be written (No such file or directory); make it writable, with room" in said
     assert "Traceback" not in said
-
-
-def test_a_slurm_that_does_not_answer_is_one_line(tree: Tree) -> None:
-    """Without it, jobs are submitted, and Snakemake waits for ever."""
-    program = tree.folder / "programs/sinfo"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho no controller >&2\nexit 1\n")
-    program.chmod(0o755)
-    run = tree.snakemake("--workflow-profile", "slurm", configs=SMOKE, path=str(program.parent))
-    line = "snakemake: slurm: sinfo fails here (no controller); start the workflow where jobs are submitted\n"
-    assert run.returncode == 1
-    assert run.stdout.endswith(line)
