@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nmt.settings.checks import PLAIN, text
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.project import find
 from nmt.system.files import UserError, read_lines
@@ -46,8 +47,8 @@ def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:
     seen: list[str] = []
     layers = [dict(mapping)]
     while (file := layers[-1].pop(EXTENDS, None)) is not None:
-        if not (isinstance(file, str) and file):
-            raise UserError(f"config: {EXTENDS}: expected the path of a configuration, not {file!r}")
+        if not text().accepts(file):
+            raise UserError(f"config: {EXTENDS}: expected the path of a configuration, {PLAIN}, not {file!r}")
         if file in seen:
             raise UserError(f"config: {EXTENDS}: a circle, {' -> '.join([*seen, file])}; one must extend no other")
         seen.append(file)

@@ -210,7 +210,7 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
         ("{paper: 3}", "config: paper: expected a section"),
         ("{languages: null}", "config: languages is missing"),
         ("{languages: {target: en}}", "config: languages: en is source and target"),
-        ("{extends: 3}", "config: extends: expected the path of a configuration, not 3"),
+        ("{extends: 3}", "config: extends: expected the path of a configuration, in the"),
         ("{variants: {RNNsearch-30: 3}}", "config: variants.RNNsearch-30: expected a section"),
         ("{variants: {a/b: {prototype: RNNsearch}}}", "expected a name of letters, digits"),
         ("{defaults: {hidden: 0}}", "hidden: expected a whole number, from 1 to 100000, not 0"),

@@ -52,9 +52,10 @@ def test_the_folders_are_not_inherited(tmp_path: Path) -> None:
         read_experiment([str(mine)])
 
 
-def test_a_file_that_extends_nothing_is_told_so(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("{extends: '', experiment: mine}")
-    with pytest.raises(UserError, match="config: extends: expected the path of a configuration, not ''"):
+@pytest.mark.parametrize("name", ["''", '"a\\0b"', '"\\ud800"', "x" * 2000])
+def test_a_file_that_extends_nothing_is_told_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine.yaml").write_text(f"{{extends: {name}, experiment: mine}}")
+    with pytest.raises(UserError, match=r"config: extends: expected the path of a configuration, .*, not '"):
         read_experiment([str(tmp_path / "mine.yaml")])
 
 
