@@ -34,13 +34,14 @@ def experiments() -> list[Known]:
     """
     from nmt.settings.strict import parse  # imports PyYAML
 
-    files = {path.relative_to(root): path for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml")}
+    paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
+    files = {path.relative_to(root): path for root, path in paths if path.is_file()}
     found = []
     for _, path in sorted(files.items()):
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         try:
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
             own = parse("\n".join(one for one in lines if one.startswith(("experiment:", "results:"))), str(path))
-        except UserError:
+        except (UserError, OSError):
             continue
         if own and isinstance(own.get("experiment"), str):
             found.append(Known(str(path), own["experiment"], str(own.get("results", f"results/{own['experiment']}"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def test_each_experiment_has_its_own_name_and_folder() -> None:
         ("config/paper/top.yaml", "top", "results"),
         ("config/paper/wmt.yaml", "wmt", "results/papers/wmt"),
     ]
+
+
+def test_what_is_no_file_is_passed_over() -> None:
+    """Such as the lock of an editor: a link to nothing."""
+    Path("config/.#demo.yaml").symlink_to("somebody@somewhere.1")
+    Path("config/folder.yaml").mkdir()
+    os.mkfifo("config/pipe.yaml")
+    assert {one.name for one in experiments()} == {"demo", "top", "wmt"}
 
 
 def test_another_experiments_folder_of_results_is_refused() -> None:
