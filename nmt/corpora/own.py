@@ -121,10 +121,14 @@ def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Map
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:
-    """UserError where what the run reads is in a folder that it writes, or one such folder is in another.
+    """UserError where what the run reads is in a folder that it writes, or one such folder is in another or is a file.
 
     A mirror may hold the whole project: what counts is where its copies of the archives are.
     """
+    for name in (f"data/{experiment.name}", experiment.results, "logs", "benchmarks"):
+        for path in (Path(name), *Path(name).parents):
+            if path.is_file():
+                raise UserError(f"{path}: a file, where the run writes to a folder; move it, or name another folder")
     data, results = (Path(os.path.realpath(one)) for one in (f"data/{experiment.name}", experiment.results))
     if data == results or data in results.parents or results in data.parents:
         raise UserError(

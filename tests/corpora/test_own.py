@@ -157,6 +157,15 @@ def test_what_is_read_is_not_what_the_run_writes(tmp_path: Path) -> None:
             check_outside(experiment(results), [], "", [])
 
 
+@pytest.mark.parametrize("file", ["results", "data", "results/x"])
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).touch()
+    with pytest.raises(UserError, match=f"^{file}: a file, where the run writes to a folder; move it"):
+        check_outside(experiment(), [], "", [])
+
+
 def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it is replaced by one of the same size and an older date; it is computed once, whatever the memory."""
     read: list[str] = []

@@ -45,6 +45,15 @@ def test_without_slurms_commands_one_line_says_so(tmp_path: Path, monkeypatch: p
     assert run.stdout.strip().split("\n")[-1] == said
 
 
+def test_a_record_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """As on a full disk; it is written after Snakemake has planned the run."""
+    (tmp_path / "tree/data/smoke/files.json").mkdir(parents=True)
+    tree = Tree.at(tmp_path / "tree")
+    run = tree.snakemake("-s", str(ROOT / "Snakefile"), "--cores", "1", configs=[str(ROOT / SMOKE[0])])
+    assert run.returncode == 1
+    assert run.stdout.strip().split("\n")[-1] == "snakemake: data/smoke/files.json: a folder; name a file"
+
+
 def test_the_locks_of_a_living_run_are_kept(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     tree = Tree(tmp_path / "tree")

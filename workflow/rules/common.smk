@@ -133,8 +133,7 @@ SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 def begin():
     """Check that jobs can be submitted, and prepare for the end of this run, whichever way it comes."""
     if workflow.executor_plugin.name == "slurm":
-        with one_line_mistakes():
-            check_slurm()
+        check_slurm()
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 
