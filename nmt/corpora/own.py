@@ -126,9 +126,9 @@ def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetch
     A mirror may hold the whole project: what counts is where its copies of the archives are.
     """
     for name in (f"data/{experiment.name}", experiment.results, "logs", "benchmarks"):
-        for path in (Path(name), *Path(name).parents):
-            if path.is_file():
-                raise UserError(f"{path}: a file, where the run writes to a folder; move it, or name another folder")
+        for folder in (Path(name), *Path(name).parents):
+            if folder.is_file():
+                raise UserError(f"{folder}: a file, where the run writes to a folder; move it, or name another folder")
     data, results = (Path(os.path.realpath(one)) for one in (f"data/{experiment.name}", experiment.results))
     if data == results or data in results.parents or results in data.parents:
         raise UserError(
