@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from nmt import papers
-from nmt.settings.checks import Check, checks, identifier
+from nmt.settings.checks import Check, checks, identifier, parts_of
 from nmt.settings.experiment import OF_A_VARIANT, OPTIONAL, SECTIONS, Experiment
 from nmt.settings.variant import KINDS
 from nmt.system.files import write_lines
@@ -84,5 +84,5 @@ def _setting(check: Check) -> Schema:
 def _paper(name: str) -> Schema:
     """The settings of a paper; null leaves out one of its tables and figures."""
     module = importlib.import_module(f"{papers.__name__}.{name}.settings")
-    parts = {key: {"anyOf": [NULL, _section(_settings(kind))]} for key, kind in module.PARTS.items()}
+    parts = {key: {"anyOf": [NULL, _section(_settings(kind))]} for key, kind in parts_of(module.Settings).items()}
     return _section({"name": {"const": name}, **_settings(module.Settings), **parts})

@@ -13,11 +13,12 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, Self, TypeVar, get_args, get_type_hints
 
 from nmt.system.files import UserError, read_json
 
@@ -304,8 +305,20 @@ def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -
     return cls(**given)
 
 
-def build_parts(cls: type[Kind], parts: Mapping[str, type[Any]], value: Any, where: str) -> Kind:
-    """As `build`, where the values of the keys in `parts` are built of mappings, too; null leaves such a part out."""
+@cache
+def parts_of(cls: type) -> dict[str, type[Any]]:
+    """The fields of `cls` that hold a dataclass, or one or None, and that dataclass."""
+    found = {}
+    for key, hint in get_type_hints(cls).items():
+        for kind in get_args(hint) if isinstance(hint, UnionType) else [hint]:
+            if isinstance(kind, type) and is_dataclass(kind):
+                found[key] = kind
+    return found
+
+
+def build_parts(cls: type[Kind], value: Any, where: str) -> Kind:
+    """As `build`, where the parts of `cls` are built of mappings, too; null leaves a part out."""
+    parts = parts_of(cls)  # type: ignore[arg-type]
     whole = build(cls, value, where, others=parts)
     built = {
         name: build(kind, value[name], f"{where}.{name}")

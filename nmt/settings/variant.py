@@ -20,6 +20,7 @@ from nmt.settings.checks import (
     integer,
     optional,
     parse_json,
+    parts_of,
     positive,
     text,
 )
@@ -105,9 +106,6 @@ class RunTime:
     device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
 
 
-PARTS = {"architecture": Architecture, "optimization": Optimization, "run_time": RunTime}
-
-
 @dataclass(frozen=True)
 class Variant:
     """One model of an experiment; `continues` names the variant whose trained model it goes on from."""
@@ -172,6 +170,9 @@ class _Named:
     name: Annotated[str, identifier()]
     label: Annotated[str, text(0)] = ""
     continues: Annotated[str | None, optional(identifier())] = None
+
+
+PARTS = parts_of(Variant)
 
 
 def keys_of(kind: type) -> list[str]:
