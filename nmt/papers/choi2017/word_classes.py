@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from nmt.papers.choi2017.settings import GENERATED
 from nmt.system.files import UserError, read_lines
 from nmt.toy.word_classes import word_classes
-
-GENERATED = "generated"  # in place of a file: the classes of the built-in language
 
 
 def read_word_classes(path: str) -> dict[str, frozenset[str]]:
