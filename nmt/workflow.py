@@ -116,7 +116,7 @@ def code(step: str, variants: Iterable[Variant] | None = None) -> str:
 def step_of(experiment: Experiment, artefact: str) -> str:
     """The step that makes a table or figure: the paper's, or else the one that every experiment has."""
     paper = experiment.paper
-    return f"{paper.name}.{artefact}" if paper and artefact in papers.room(paper.name).STEPS else artefact
+    return f"{paper.name}.{artefact}" if paper and artefact in papers.paper(paper.name).STEPS else artefact
 
 
 def train_priority(experiment: Experiment, variant: str) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt import commands, papers
-from nmt.papers.choi2017.room import points
+from nmt.papers.choi2017.paper import points
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
@@ -112,8 +112,8 @@ def named(step: str) -> str:
 
 def test_the_rules_are_found() -> None:
     """No two have one name but those of two papers, of which a run of the workflow includes one."""
-    for paper in papers.rooms():
-        included = [rule.name for rule in RULES if rule.file == paper or rule.file not in papers.rooms()]
+    for paper in papers.names():
+        included = [rule.name for rule in RULES if rule.file == paper or rule.file not in papers.names()]
         assert len(set(included)) == len(included) > 30
     names = [rule.name for rule in RULES]
     assert set(OTHER_STEP) | set(NO_STEP) <= set(names)
@@ -145,9 +145,9 @@ def test_a_step_of_the_workflow_has_a_rule(step: str) -> None:
 
 @pytest.mark.parametrize("step", commands.names())
 def test_a_step_has_a_module_and_a_test(step: str) -> None:
-    *rooms, stem = commands.module(step).split(".")[1:]
-    assert (ROOT / "nmt" / "/".join(rooms) / f"{stem}.py").is_file()
-    own = ROOT / "tests" / "/".join(rooms) / f"test_{stem}.py"
+    *packages, stem = commands.module(step).split(".")[1:]
+    assert (ROOT / "nmt" / "/".join(packages) / f"{stem}.py").is_file()
+    own = ROOT / "tests" / "/".join(packages) / f"test_{stem}.py"
     if step in TESTED_TOGETHER:
         assert not own.exists()
         together = (ROOT / "tests" / TESTED_TOGETHER[step]).read_text()

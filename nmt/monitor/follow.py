@@ -22,7 +22,7 @@ from nmt.settings.project import PROJECT
 from nmt.system.files import printable, read_json
 
 PACKAGE = Path(__file__).parents[1]
-# The stage of a rule is that of the room of `nmt` which has a module of its name.
+# The stage of a rule is that of the package of `nmt` that has a module of its name.
 STAGES = {
     "toy": "text",
     "corpora": "text",
@@ -198,8 +198,8 @@ def say(text: str) -> None:
 
 
 @cache
-def rooms() -> dict[str, str]:
-    """Module -> the room of `nmt` that it is in."""
+def packages() -> dict[str, str]:
+    """Module -> the package of `nmt` that it is in."""
     paths = (path.relative_to(PACKAGE) for path in PACKAGE.glob("*/**/*.py"))
     return {path.stem: path.parts[0] for path in paths}
 
@@ -207,7 +207,7 @@ def rooms() -> dict[str, str]:
 @cache
 def stage_of(rule: str) -> str:
     """The stage of a rule, which has the name of its module, or the name and an ending."""
-    modules = [module for module in rooms() if rule == module or rule.startswith(f"{module}_")]
+    modules = [module for module in packages() if rule == module or rule.startswith(f"{module}_")]
     if not modules:
         return LAST_STAGE if rule == "all" else STAGES["corpora"]
-    return STAGES.get(rooms()[max(modules, key=len)], LAST_STAGE)
+    return STAGES.get(packages()[max(modules, key=len)], LAST_STAGE)

@@ -51,7 +51,7 @@ def schema() -> Schema:
             "extends": {**WORD, "description": "the file whose settings are taken over"},
             **scalars,
             **{key: {"anyOf": [NULL, one]} if key in OPTIONAL else one for key, one in sections.items()},
-            "paper": {"anyOf": [NULL, *map(_paper, papers.rooms())]},
+            "paper": {"anyOf": [NULL, *map(_paper, papers.names())]},
             "defaults": _section(shared),
             "prototypes": {"type": "object", "additionalProperties": _section(shared)},
             "variants": {

@@ -1,6 +1,6 @@
 """Artefacts: the tables and figures of an experiment. Targets, report and page follow from one list of them.
 
-A paper's room lists its own; those that every experiment has are here. Standard library only: the workflow imports
+A paper lists its own; those that every experiment has are here. Standard library only: the workflow imports
 this module at every start.
 """
 

@@ -251,4 +251,4 @@ def test_the_stage_of_a_rule(rule: str, stage: str) -> None:
 
 
 def test_every_step_has_a_module_that_tells_its_stage() -> None:
-    assert {step.rpartition(".")[2] for step in commands.names()} <= module.rooms().keys()
+    assert {step.rpartition(".")[2] for step in commands.names()} <= module.packages().keys()

@@ -41,7 +41,7 @@ paper: {name: choi2017, pairs: [[AttY2D, AttY]], table1: {}, table2: {}, paramet
 variants: {small: null, AttY: {updates: 30}, AttY2D: {updates: 30, seed: 2}}
 """
 ODD = "it's a $(touch PWNED) & (text)"  # a folder, a file and a registry
-ROOM = '''\
+PAPER = '''\
 """A paper of one table."""
 
 from dataclasses import dataclass
@@ -102,12 +102,12 @@ rule longest:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(tmp_path_factory.mktemp("tree"))
     (tree.folder / "mine.yaml").write_text(MINE)
-    room = tree.folder / "nmt/papers/second2020"
+    package = tree.folder / "nmt/papers/second2020"
     files = {
-        room / "__init__.py": '"""Somebody (2020)."""\n',
-        room / "room.py": ROOM,
-        room / "longest.py": STEP,
-        room / "longest.rst": "The longest translation of each system.\n",
+        package / "__init__.py": '"""Somebody (2020)."""\n',
+        package / "paper.py": PAPER,
+        package / "longest.py": STEP,
+        package / "longest.rst": "The longest translation of each system.\n",
         tree.folder / "config/second2020.yaml": SECOND,
         tree.folder / "config/choi.yaml": CHOI,
         tree.folder / "workflow/rules/second2020.smk": RULE,

@@ -1,5 +1,5 @@
 # The tables and figures of Bahdanau, Cho and Bengio (2015). Those that the experiment leaves out have no rule.
-from nmt.papers.bahdanau2015.room import curves, phrase_based_options
+from nmt.papers.bahdanau2015.paper import curves, phrase_based_options
 
 PAPER = papers.settings(EXPERIMENT)
 

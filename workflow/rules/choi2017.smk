@@ -1,5 +1,5 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
-from nmt.papers.choi2017.room import language_pair, points, timed
+from nmt.papers.choi2017.paper import language_pair, points, timed
 
 PAPER = papers.settings(EXPERIMENT)
 COMPARED = [word for pair in PAPER.pairs for word in ("--compare", *labels(pair))]
