@@ -36,7 +36,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
         "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},
     },
     "Workflow: corpora": {
-        "nmt.toy": {"mirror": "generate the demonstration's corpora in the built-in language"},
+        "nmt.toy": {"generate": "generate the demonstration's corpora in the built-in language"},
         "nmt.corpora": {
             "fetch": "download one archive and check its hash",
             "verify": "check all downloaded archives against the registry",

@@ -73,7 +73,7 @@ def test_the_order_has_every_room() -> None:
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module])
-def test_a_room_imports_only_what_comes_before_it(module: str) -> None:
+def test_a_package_imports_only_what_comes_before_it(module: str) -> None:
     package = module.split(".")[0]
     allowed = order()[package] | {package}
     assert [one for one in sorted(imports(module)) if not any(within(one, part) for part in allowed)] == []

@@ -234,7 +234,7 @@ def test_make_demo_uses_the_logger(code: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "stage"),
     [
-        ("mirror", "text"),
+        ("generate", "text"),
         ("development", "text"),
         ("extract_monolingual", "text"),
         ("thot_translate", "phrase-based system"),

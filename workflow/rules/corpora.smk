@@ -14,13 +14,13 @@ SCORED = EXPERIMENT.select.scores_pairs
 LOCK = find(lock_path(EXPERIMENT.registry)) if EXPERIMENT.registry and not EXPERIMENT.is_generated else ""
 
 
-rule mirror:
+rule generate:
     output:
         [f"<data>/mirror/{path}" for path in ARCHIVES] if EXPERIMENT.is_generated else [],
     log:
-        "logs/mirror/<experiment>/mirror.log",
+        "logs/generate/<experiment>/generate.log",
     benchmark:
-        "benchmarks/mirror/<experiment>/mirror.tsv"
+        "benchmarks/generate/<experiment>/generate.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -28,9 +28,9 @@ rule mirror:
         settings=EXPERIMENT.generated.to_json(),
         seed=EXPERIMENT.seed,
         folder=f"{DATA}/mirror",
-        code=code("mirror"),
+        code=code("generate"),
     shell:
-        f"python -m nmt mirror --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
+        f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
 # Address and hash are params so that a change of them fetches again. The partial file is not an output, because

@@ -1,4 +1,4 @@
-"""What the package of the paper exports: settings, what they may name, and the tables and figures that follow from them."""
+"""What the package of the paper exports: settings, what they may name, and its tables and figures."""
 
 from __future__ import annotations
 
