@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from nmt.corpora.shortlist import EOS
-from nmt.search.alignments import alignments
+from nmt.corpora.shortlist import EOS, EOS_SYMBOL
+from nmt.search.alignments import Alignment, alignments, read_alignments
+from nmt.system.files import UserError
 from tests.model import oracle
 from tests.model.models import ragged_pairs, tiny_model
 
@@ -21,3 +25,15 @@ def test_weights_are_those_of_the_equations(order: str, implementation: str) -> 
     for source, target, matrix in zip(sources, targets, found, strict=True):
         _, expected = oracle.nll(weights, [*source, EOS], [*target, EOS], order == "printed")
         np.testing.assert_allclose(matrix, expected, rtol=1e-10)
+
+
+def test_a_line_of_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    one = Alignment(1, 0, ["UNK", "b", EOS_SYMBOL], ["c", EOS_SYMBOL], [[0.12345, 0.8, 0.1], [0.0, 0.5, 0.5]])
+    other = replace(one, rank=1, target=["d"])
+    fixed = replace(one, line=2, source=["e", EOS_SYMBOL], weights=None)
+    path = tmp_path / "alignments.jsonl"
+    path.write_text("".join(f"{each.to_json()}\n" for each in (one, other, fixed)))
+    rounded = replace(one, source=["a", "b", EOS_SYMBOL], weights=[[0.1235, 0.8, 0.1], [0.0, 0.5, 0.5]])
+    assert list(read_alignments(str(path), ["z", "a b", "e"])) == [rounded, fixed]
+    with pytest.raises(UserError, match=r"line 1 is not an alignment of the source \(its source words differ\)"):
+        list(read_alignments(str(path), ["z", "a c", "e"]))

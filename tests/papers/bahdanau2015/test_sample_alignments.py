@@ -25,7 +25,7 @@ def alignment(line: int, order: list[int], target: list[str] | None = None) -> A
     columns = len(order)
     weights = [[float(column == place) for column in range(columns)] for place in order]
     source = [*WORDS[: columns - 1], "<eos>"]
-    return Alignment(line, source, target or source, weights)
+    return Alignment(line, 0, source, target or source, weights)
 
 
 def record(made: Alignment) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_a_chosen_line_without_alignment(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"line": 99}, "no source sentence 100"),
+        ({"line": 99}, "sentence 100 is out of place"),
         ({"line": "x"}, "line 1 is not an alignment"),
         ({"weights": None}, "take an RNNsearch variant"),
         ({"weights": [[1.0]]}, "its words and weights differ in number"),
