@@ -22,6 +22,7 @@ from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search import text
+from nmt.search.alignments import Alignment
 from nmt.trained import TrainedModel, load_trained
 from tests.model.models import TARGET_SYMBOLS, save_trained, sign, tiny_model
 from tests.search.reference import Found, reference_fallback
