@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nmt.evaluation.holm import holm
+from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.holm import holm
+from nmt.evaluation.bootstrap import holm
 from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
