@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
-from nmt.papers.bahdanau2015.printed_sentences import PRINTED
+from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError

@@ -16,7 +16,7 @@ import numpy as np
 
 from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist, add_codes_argument, read_shortlists
 from nmt.evaluation.sentences import read_parallel
-from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
+from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
 from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.search.alignments import Alignment, read_alignments

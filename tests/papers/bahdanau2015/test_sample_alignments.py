@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import printed_sentences
-from nmt.papers.bahdanau2015.printed_sentences import fingerprint
+from nmt.papers.bahdanau2015 import printed
+from nmt.papers.bahdanau2015.printed import fingerprint
 from nmt.papers.bahdanau2015.sample_alignments import Alignment, disorder, pick
 from nmt.report.panels import read_panels
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import printed_sentences
-from nmt.papers.bahdanau2015.printed_sentences import fingerprint
+from nmt.papers.bahdanau2015.printed import fingerprint
 from nmt.papers.bahdanau2015.table3 import choose
 from nmt.report.markup import MADE_UP
 
