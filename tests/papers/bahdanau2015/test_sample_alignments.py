@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import printed
 from nmt.papers.bahdanau2015.printed import fingerprint
 from nmt.papers.bahdanau2015.sample_alignments import Alignment, disorder, pick
 from nmt.report.panels import read_panels
@@ -142,7 +141,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The paper prints lines 4, which is too long, 6, whose translation holds UNK, and 2."""
     lines = (tmp_path / "source").read_text(encoding="utf-8").split("\n")
     sentences = tuple((line, fingerprint(lines[line - 1])) for line in (4, 6, 2))
-    monkeypatch.setattr(printed_sentences, "PRINTED", {"my_set": {"Figure 3": sentences}})
+    monkeypatch.setattr("nmt.papers.bahdanau2015.printed.PRINTED", {"my_set": {"Figure 3": sentences}})
 
 
 def test_the_papers_sentences_are_shown_as_they_are(arguments: list[str], tmp_path: Path, printed: None) -> None:
