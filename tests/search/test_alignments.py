@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nmt.corpora.shortlist import EOS, EOS_SYMBOL
-from nmt.search.alignments import Alignment, alignments, read_alignments
+from nmt.search.alignments import Alignment, alignments, merge, read_alignments
 from nmt.system.files import UserError
 from tests.model import oracle
 from tests.model.models import ragged_pairs, tiny_model
@@ -37,3 +37,15 @@ def test_a_line_of_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert list(read_alignments(str(path), ["z", "a b", "e"])) == [rounded, fixed]
     with pytest.raises(UserError, match=r"line 1 is not an alignment of the source \(its source words differ\)"):
         list(read_alignments(str(path), ["z", "a c", "e"]))
+
+
+def test_source_subwords_are_summed_and_target_subwords_averaged() -> None:
+    weights = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+    # Target: a word of two subwords, then one of one; source: likewise, with a dropped word between them.
+    expected = [[0.75, 0.0, 0.25], [0.25, 0.0, 0.75]]
+    assert merge(weights, [0, 0, 1], [0, 0, 2]).tolist() == expected
+
+
+def test_weights_between_words_stay_as_they_are() -> None:
+    weights = np.random.default_rng(1).random((4, 6))
+    assert np.array_equal(merge(weights, range(4), range(6)), weights)

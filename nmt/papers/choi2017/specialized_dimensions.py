@@ -26,8 +26,7 @@ from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
 from nmt.papers.choi2017.word_classes import read_word_classes
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
-from nmt.search.alignments import alignments
-from nmt.search.merge import word_means
+from nmt.search.alignments import alignments, word_means
 from nmt.system.files import UserError, warn, write_lines
 from nmt.system.options import add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
