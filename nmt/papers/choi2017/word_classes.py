@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmt.papers.choi2017.settings import GENERATED
 from nmt.system.files import UserError, read_lines
-from nmt.toy.word_classes import word_classes
+from nmt.toy.words import word_classes
 
 
 def read_word_classes(path: str) -> dict[str, frozenset[str]]:
