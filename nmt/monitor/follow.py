@@ -16,10 +16,10 @@ from typing import Any, Never
 from tqdm import tqdm
 
 from nmt.monitor.forecast import BENCH, measured, span, training_seconds
-from nmt.monitor.metrics import latest, read_metrics
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import PROJECT
 from nmt.system.files import printable, read_json
+from nmt.training.metrics import latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]
 # The stage of a rule is that of the package of `nmt` that has a module of its name.

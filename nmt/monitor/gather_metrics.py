@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
-from nmt.monitor.metrics import Record, read_metrics
 from nmt.settings.checks import finite, read_values
 from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
-from nmt.training.metrics import METRICS
+from nmt.training.metrics import METRICS, Record, read_metrics
 
 COLUMNS = ("model", "measure", "updates", "hours", "value")
 TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
