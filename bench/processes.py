@@ -58,7 +58,7 @@ def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.con
 
 
 def prepare(processes: int) -> Callable[[], Figures]:
-    """A function that measures an update of `processes` processes once: target words a second."""
+    """A function that measures an update of `processes` processes once: target words per second."""
     words = processes * BATCH * WORDS
     if processes == 1:
         keep_memory()

@@ -1,7 +1,7 @@
 """Measure an update of the paper's RNNsearch beside a plain version of the same equations, of AttY and AttY2D, and of
 the small models of the demonstration and of the run on real text, on one thread.
 
-Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
+Writes seconds an update and their parts, target words per second, the speed relative to the plain version, the fraction
 of the time that the matrix products alone would take at the rate of PyTorch's own products, and peak memory.
 machine.csv, which `python -m bench.machine` makes alone, has that rate.
 """

@@ -95,7 +95,7 @@ def check_inputs(
 
 
 def code(step: str, variants: Iterable[Variant] | None = None) -> str:
-    """The digest of a step's code: a change of what it computes runs it again, a change of its wording does not.
+    """The digest of a step's code: a change in what it computes reruns it, a change in its wording does not.
 
     For a step that runs the models `variants`, only what they need counts, of attentions, units and scores.
     """

@@ -1,4 +1,4 @@
-"""What is shown of a run of Snakemake, by its events: one line a stage, and a bar for each training.
+"""What is shown of a run of Snakemake, by its events: one line for each stage, and a bar for each training.
 
 `snakemake --logger nmt` prints it. Of a job that fails, the end of its log is shown.
 """
@@ -169,7 +169,7 @@ class Follower:
         for one in open_bars:
             one.bar.close()
         if open_bars:
-            say(f"The run did not come to its end; {self.log} says why. The same command goes on where it stopped.")
+            say(f"The run did not come to its end; {self.log} says why. The same command resumes.")
         elif self.stages:
             self.show_scores()
 

@@ -2,7 +2,7 @@
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
 a sentence; the development BLEU is that of greedy translations, where a training follows it. A model that continues
-another goes on from its updates and hours.
+another continues its updates and hours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nmt.training.metrics import METRICS, Record, read_metrics
 
 COLUMNS = ("model", "measure", "updates", "hours", "value")
 TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
-POINTS = 200  # at most so many of the training text; each is the mean of the records since the point before
+POINTS = 200  # at most this many of the training text; each is the mean of the records since the point before
 
 Point = tuple[int, float, float]  # updates, hours, value
 

@@ -172,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=10.0,
         type=float,
         metavar="SECONDS",
-        help="repeat every so many seconds (default: 10), until all models are finished or Ctrl-C",
+        help="repeat every this many seconds (default: 10), until all models are finished or Ctrl-C",
     )
 
 

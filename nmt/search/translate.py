@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument_group, ("text", "search", "unknown words", "further output", "speed")
     )
     text.add_argument(
-        "--source", metavar="FILE", help="text to translate, one sentence a line (default: standard input)"
+        "--source", metavar="FILE", help="text to translate, one sentence per line (default: standard input)"
     )
     text.add_argument(
         "--output", type=Output, metavar="FILE", help="the translations, line by line (default: standard output)"

@@ -108,7 +108,7 @@ class RunTime:
 
 @dataclass(frozen=True)
 class Variant:
-    """One model of an experiment; `continues` names the variant whose trained model it goes on from."""
+    """One model of an experiment; `continues` names the variant whose trained model it continues."""
 
     name: str
     label: str
@@ -147,7 +147,7 @@ class Variant:
         """The settings that decide the trained weights, but those at a neutral value.
 
         A neutral value is the one that leaves a training what it was before the setting existed: so a new setting
-        trains nothing again and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
+        retrains nothing and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
         model or of optimizer does not use is left out, or has its default where it was not always left out.
         """
         settings = learned(self.architecture) | learned(self.optimization)

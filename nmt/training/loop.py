@@ -39,14 +39,14 @@ SKIPS_ALLOWED = 20
 
 
 def rate(words: int, seconds: float) -> float | None:
-    """Words a second; None where no time has passed by the clock."""
+    """Words per second; None where no time has passed by the clock."""
     return words / seconds if seconds else None
 
 
 class Training:
     """One training run: the model, its optimizer, the data and the progress.
 
-    `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
+    `settings` must equal those of a checkpoint, `folder` is that of the checkpoints, and `hours_before` is
     the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
@@ -178,9 +178,9 @@ class Training:
         self.state.interval.words += words
 
     def measure(self, at_end: bool = False) -> dict[str, float | None] | None:
-        """Record and evaluate where this update's turn has come; return the figures of a record.
+        """Record and evaluate if this update is due for it; return the figures of a record.
 
-        With `at_end` do what this update's turn did not bring: the run ends here, before its cap.
+        With `at_end`, where the run ends early, do instead what this update was not due for.
         """
         updates = self.state.updates
         evaluates = updates % self.optimization.evaluate_every == 0 or updates == self.last
@@ -191,7 +191,7 @@ class Training:
         return figures
 
     def save(self, stopped: bool, over: bool) -> bool:
-        """Write a checkpoint where it is time, or where any of the processes is `stopped` or its time `over`.
+        """Write a checkpoint when one is due, or when any of the processes is `stopped` or its time is `over`.
 
         Return whether the run ends early. Raises StoppedError where it is stopped.
         """
@@ -199,8 +199,11 @@ class Training:
         if stopped or over or due or self.finished():  # writing the model, which comes next, may find no space
             self.checkpoint()
         if stopped:
-            said = f"stopped; {self.folder / LATEST} is written, the same command resumes from it"
-            raise StoppedError(said if self.processes.first else "")
+            raise StoppedError(
+                f"stopped; {self.folder / LATEST} is written, the same command resumes from it"
+                if self.processes.first
+                else ""
+            )
         return over and not self.finished()
 
     def learning_rate(self) -> float:

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=Path,
         metavar=("SOURCE", "TARGET"),
-        help="tokenized development text, one sentence a line",
+        help="tokenized development text, one sentence per line",
     )
     parser.add_argument(
         "--shortlists",
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=math.inf,
         metavar="N",
-        help="end after so many minutes of training, with the model so far; the checkpoint is kept, and the"
+        help="end after this many minutes of training, with the model so far; the checkpoint is kept, and the"
         " same command resumes from it (default: no limit)",
     )
     parser.add_argument(
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=OutputFolder,
         metavar="DIR",
         help="folder for the model, its shortlists, summary.json (figures for Table 2) and metrics.jsonl (mean cost,"
-        " norm of the gradient and target words a second of every 50 updates, and development scores; in nats a"
+        " norm of the gradient and target words per second of every 50 updates, and development scores; in nats per"
         " sentence, or BLEU in percent)",
     )
 

@@ -33,7 +33,7 @@ rule generate:
         f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
-# Address and hash are params so that a change of them fetches again. The partial file is not an output, because
+# Address and hash are params so that a change fetches again. The partial file is not an output, because
 # Snakemake deletes the outputs of a failed job.
 rule fetch:
     input:

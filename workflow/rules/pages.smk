@@ -56,7 +56,7 @@ for table, artefact in ARTEFACTS.items():
             f" --output {{output:q}}{LOG}"
 
 
-# The page links to figures, so they must be there, but a change of one does not make the page again. Its folder also has scripts of
+# The page links to figures, so they must be there, but a changed one does not remake the page. Its folder also has scripts of
 # the alignments; they are no outputs, for their number is that of the sentences, and come and go with those of the texts.
 rule index:
     input:

@@ -198,7 +198,7 @@ def read_word_classes(path: str) -> dict[str, frozenset[str]]:
     for count, line in enumerate(read_lines(path), 1):
         name, _, words = line.partition("\t")
         if not name or not words.split():
-            raise UserError(f"{path}: line {count} is not a class, a tab and its words; mend the line")
+            raise UserError(f"{path}: line {count} is not a class, a tab and its words; correct the line")
         if name in found:
             raise UserError(f"{path}: line {count}: the class {name} is there already; join the two lines")
         found[name] = frozenset(word.lower() for word in words.split())
