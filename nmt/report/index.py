@@ -17,8 +17,7 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.evaluation.sentences import read_parallel
 from nmt.report.markup import add_generated_argument
-from nmt.report.page import document, emphasized, escape, show_table
-from nmt.report.words import reader, script, shades
+from nmt.report.page import document, emphasized, escape, reader, script, shades, show_table
 from nmt.search.alignments import read_alignments
 from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
