@@ -177,8 +177,8 @@ def run(arguments: argparse.Namespace) -> None:
     if interactive:  # threads that wait for work sleep: spinning takes more time than a line
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.search.alignments import read_dictionary
     from nmt.search.beam import BeamSettings
-    from nmt.search.replace import read_dictionary
     from nmt.search.translator import Translator, check_search
     from nmt.system.device import prepare
     from nmt.trained import load_trained
