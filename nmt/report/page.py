@@ -1,4 +1,7 @@
-"""What the pages share: the document, and words and weights as their scripts read them (`words.js`)."""
+"""Self-contained HTML pages: text, Markdown and CSV made safe to show, and the document around them.
+
+Also words and weights as the scripts of pages read them (`words.js`).
+"""
 
 from __future__ import annotations
 
