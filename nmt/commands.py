@@ -30,7 +30,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
     },
     "Follow the training of an experiment": {
         "nmt.monitor": {
-            "status": "show how far each model is and when it will be finished",
+            "status": "show the progress of each model and when it will be finished",
             "tensorboard": "export the training metrics for TensorBoard",
         },
         "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},

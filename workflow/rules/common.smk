@@ -6,8 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
-# Jobs import nmt, too, in any folder and in conda environments, for which Snakemake unsets PYTHONPATH. Their `tee` outlives the
-# signals that end them, so that they can say what they do about these, and the reader of the terminal.
+# Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Their
+# `tee` survives the signals that end them, so their last messages are shown, and it survives a terminal that closes.
 sys.path.insert(0, str(ROOT))
 shell.prefix(
     "set -euo pipefail; export PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
