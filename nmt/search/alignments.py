@@ -10,9 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.system.files import UserError, read_lines
@@ -117,6 +114,8 @@ def word_means(values: NDArray[Any], words: Sequence[int]) -> NDArray[Any]:
 
 def _membership(words: Sequence[int]) -> NDArray[Any]:
     """Which symbol belongs to which word: ones and zeros, shape (words, symbols)."""
+    import numpy as np  # only here: the help of translate must not wait for it
+
     return np.equal.outer(np.arange(max(words, default=-1) + 1), words).astype(float)
 
 

@@ -87,7 +87,8 @@ if PAPER.table3:
         shell:
             "python -m nmt bahdanau2015.table3 --source {input.source:q} --raw-source {input.raw_source:q}"
             " --reference {input.reference:q} --translations {input.translations:q} --labels {params.labels:q}"
-            f" --set {{params.set:q}} --language {{params.language:q}} --settings {{params.settings:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
+            " --set {params.set:q} --language {params.language:q}"
+            f" --settings {{params.settings:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
 
 
 if PAPER.figure2:
