@@ -23,11 +23,11 @@ from nmt.settings.checks import (
     identifier,
     integer,
     optional,
-    parts_of,
     section,
     text,
     unknown,
 )
+from nmt.settings.parts import parts_of
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
 from nmt.system.files import UserError
 

@@ -70,8 +70,8 @@ def test_running_text_in_and_out(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"beam": 0}, "beam 0, batch 32: both must be 1 or more"),
-        ({"batch": 0}, "batch 0: both must"),
+        ({"beam": 0}, "beam 0: must be from 1 to 1000"),
+        ({"batch": 0}, "batch 0: must be from 1 to 1000000"),
         ({"n_best": 13}, "n-best 13: must be from 1 to 12"),
     ],
 )
