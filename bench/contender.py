@@ -79,7 +79,14 @@ def joeynmt_model(symbols: Sequence[int], embedding: int, hidden: int, **initial
     from joeynmt.vocabulary import Vocabulary
 
     unk, pad, bos, eos = SPECIALS
-    names = {"unk_token": unk, "pad_token": pad, "bos_token": bos, "eos_token": eos, "sep_token": None, "lang_tags": []}
+    names: dict[str, Any] = {
+        "unk_token": unk,
+        "pad_token": pad,
+        "bos_token": bos,
+        "eos_token": eos,
+        "sep_token": None,
+        "lang_tags": [],
+    }
     places = {"unk_id": UNK, "pad_id": PAD, "bos_id": BOS, "eos_id": EOS, "sep_id": None}
     vocabularies = [Vocabulary([], SimpleNamespace(**names, **places)) for _ in symbols]
     for vocabulary, size in zip(vocabularies, symbols, strict=True):

@@ -2,7 +2,8 @@
 
 One process runs at a time; tokenize, clean and score_pairs work on shards, as in the workflow. The CSV has a row for
 each size and stage: seconds, seconds of processor time, pairs per second and core, the largest resident size of a
-process and the size of the outputs. The page is made from this CSV and from that of `bench.memory` (`bench.scale`).
+process and the size of the outputs. The costs of
+WMT'14 and the tables of the page are made from this CSV and from that of `bench.memory` (`bench.scale`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.scale import (
+    COSTS,
     KEPT,
     MEASURED,
     MEGA,
@@ -31,8 +33,8 @@ from bench.scale import (
     Row,
     paper_words,
     training_corpora,
-    write_page,
     write_rows,
+    write_tables,
 )
 from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
@@ -208,7 +210,8 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
     folder = Path("data/bench")
     parser.add_argument("--folder", type=Path, default=folder, help=f"for temporary files [{folder}]")
     parser.add_argument("--output", type=Path, default=output, help=f"[{output}]")
-    parser.add_argument("--page", type=Path, default=PAGE, help=f"[{PAGE}]")
+    parser.add_argument("--costs", type=Path, default=COSTS, help=f"CSV for all of WMT'14 [{COSTS}]")
+    parser.add_argument("--page", type=Path, default=PAGE, help=f"page whose two tables are renewed [{PAGE}]")
     return parser
 
 
@@ -241,7 +244,7 @@ def main(words: list[str] | None = None) -> int:
             with workplace(arguments.folder) as folder:
                 rows += bench(pairs, arguments.corpora, folder)
         write_rows(arguments.output, rows)
-        write_page(arguments.output, arguments.memory, arguments.page)
+        write_tables(arguments.output, arguments.memory, arguments.costs, arguments.page)
     except UserError as error:
         print(f"bench.data: {error}", file=sys.stderr)
         return 1

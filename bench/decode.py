@@ -1,4 +1,4 @@
-"""Measure how many sentences a second beam search translates with the paper's RNNsearch, beside a plain version.
+"""Measure how many sentences per second beam search translates with the paper's RNNsearch, beside a plain version.
 
 Sources and translations have 20 words, EOS counted; the models have random weights.
 """
@@ -36,7 +36,7 @@ def prepare(
     architecture: Architecture = PAPER,
     symbols: int = SYMBOLS,
 ) -> Callable[[], Figures]:
-    """A function that measures this implementation once: sentences a second."""
+    """A function that measures this implementation once: sentences per second."""
     device = torch.device(device_name)
     if implementation != PLAIN:
         keep_memory()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from torch.autograd import DeviceType
+from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile
 
 from bench.decode import BEAM
@@ -169,7 +169,9 @@ def fast_or_readable(bench: Bench, kind: str) -> list[Row]:
         cost = model.summed_nll(*batch)
         cost.backward()
         costs.append(cost.item())
-        gradients.append({path: parameter.grad for path, parameter in model.named_parameters()})
+        gradients.append(
+            {path: parameter.grad for path, parameter in model.named_parameters() if parameter.grad is not None}
+        )
     fast, readable = gradients
     apart = {path: distance(fast[path], readable[path], readable[path]) for path in readable}
     worst = max(apart, key=lambda path: apart[path])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.data import LMPLZ, SEED, Words, make_parser, measure, processor, sides, workplace
-from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_page, write_rows
+from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_rows, write_tables
 from nmt.corpora.arrays import write_array
 from nmt.corpora.cleaned import RECORD
 from nmt.corpora.registry import read_registry
@@ -131,7 +131,7 @@ def main(words: list[str] | None = None) -> int:
         with workplace(arguments.folder) as folder:
             peaks = bench(arguments.registry, folder)
         write_rows(arguments.output, peaks)
-        write_page(arguments.measured, arguments.output, arguments.page)
+        write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
     except UserError as error:
         print(f"bench.memory: {error}", file=sys.stderr)
         return 1

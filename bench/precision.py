@@ -31,7 +31,16 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
     shortlists = sorted((data / "shortlist").glob("*.tsv"))
     languages = [path.stem for path in shortlists]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "nmt", "train", "--settings", variant.to_json(), "--threads", str(threads)]
+        command: list[object] = [
+            sys.executable,
+            "-m",
+            "nmt",
+            "train",
+            "--settings",
+            variant.to_json(),
+            "--threads",
+            str(threads),
+        ]
         command += ["--data", data / "binarized", "--shortlists", *shortlists, "--languages", *languages]
         command += ["--development", *(data / "tokenized" / f"development.{language}" for language in languages)]
         command += ["--checkpoints", f"{folder}/checkpoints", "--output", f"{folder}/model"]

@@ -34,9 +34,9 @@ WORDS = 20
 
 def updater(processes: Processes) -> Update:
     """The update of the paper's RNNsearch."""
-    optimization = Optimization(updates=1)
+    optimization = Optimization(updates=1, seed=1)
     model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
-    initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
+    initialize(model, optimization)
     return Update(model, optimization, CPU, processes)
 
 
@@ -58,7 +58,7 @@ def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.con
 
 
 def prepare(processes: int) -> Callable[[], Figures]:
-    """A function that measures an update of `processes` processes once: target words a second."""
+    """A function that measures an update of `processes` processes once: target words per second."""
     words = processes * BATCH * WORDS
     if processes == 1:
         keep_memory()

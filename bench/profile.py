@@ -34,9 +34,9 @@ OPTIMIZER, REST = "optimizer", "other elementwise operators"
 def measure(precision: str, updates: int) -> pd.DataFrame:
     """The parts of an update, averaged over `updates`."""
     device = torch.device("cpu")
-    optimization = Optimization(updates=1, precision=precision)
+    optimization = Optimization(updates=1, seed=1, precision=precision)
     model = Network(PAPER, SYMBOLS, SYMBOLS)
-    initialize(model, 1, optimization.initialization_scale, optimization.attention_scale)
+    initialize(model, optimization)
     update, batch = make_update(model, optimization, device, Processes()), made_up(20, 20)
     part_of = {f"aten::{operator}": part for part, operators in PARTS.items() for operator in operators}
     seconds: Counter[str] = Counter()

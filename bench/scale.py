@@ -1,4 +1,4 @@
-"""Write the page on WMT'14 at full size, from the measurements of `bench.data` and `bench.memory`.
+"""The tables on WMT'14 at full size, from the measurements of `bench.data` and `bench.memory`.
 
 The time of a stage is that for the largest measured text, times the ratio of the words. Its jobs, as in the workflow,
 are assigned to the cores one by one, longest first; a stage starts when the one before it has ended.
@@ -12,7 +12,7 @@ larger ones, recombined from the same lines, new words are too rare.
 from __future__ import annotations
 
 import heapq
-import textwrap
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,15 +24,24 @@ from nmt.system.files import atomic
 from nmt.system.tables import read_csv, write_csv
 
 REGISTRY = Path("data/corpora.tsv")
-MEASURED, MEMORY = Path("results/bench/data.csv"), Path("results/bench/memory.csv")
+MEASURED, MEMORY, COSTS = (Path(f"results/bench/{name}.csv") for name in ("data", "memory", "scale"))
 PAGE = Path("docs/scale.md")
-TOTAL, KEPT = 850_000_000, 348_000_000  # words in the paper, before and after selection (Section 4.1)
+KEPT = 348_000_000  # words in the paper after selection (Section 4.1)
 # Stages that keep the distinct words, and how many times: coverage has those of a corpus in addition to those of all.
 DISTINCT = {"shortlist": 1, "coverage": 2}
 PLAIN = "sacremoses"  # the baseline of tokenization
 CORES = (8, 64)
 GIGA, MEGA, HOUR = 1e9, 1e6, 3600
-MEGABITS = 100  # a second, of the network
+COLUMNS = ["stage", "jobs", "core_hours", *(f"hours_{cores}_cores" for cores in CORES), "peak_mb", "disk_gb"]
+HEADINGS = [
+    "stage",
+    "jobs",
+    "core hours",
+    *(f"hours, {cores} cores" for cores in CORES),
+    "MB per process",
+    "GB on disk",
+]
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
 class Row(NamedTuple):
@@ -141,10 +150,10 @@ def measured(rows: Sequence[Row], sizes: Sequence[int]) -> str:
 class Worked(NamedTuple):
     """The cost of all corpora.
 
-    The table, the hours of all stages together on each of CORES, and the MB of the largest process.
+    The rows of COLUMNS, the hours of all stages together on each of CORES, and the MB of the largest process.
     """
 
-    table: str
+    rows: list[list[str]]
     hours: list[float]
     peak: float
 
@@ -172,107 +181,20 @@ def work_out(rows: Sequence[Row], peaks: Sequence[Peak], sizes: Sequence[int], c
             largest = max(memory(row, of[row.stage, sizes[-2:][0]], max(parts) * pairs) for row in own)
         disk = sum(row.disk_mb for row in own) * factor * MEGA / GIGA
         figures = [sum(jobs) / HOUR, *(hours(jobs, cores) for cores in CORES), disk]
-        lines.append([stage, f"{len(jobs)}", *(f"{one:.2f}" for one in figures[:-1]), f"{largest:,.0f}", f"{disk:.1f}"])
+        lines.append([stage, f"{len(jobs)}", *(f"{one:.2f}" for one in figures[:-1]), f"{largest:.0f}", f"{disk:.1f}"])
         sums = [total + figure for total, figure in zip(sums, figures, strict=True)]
         peak = max(peak, largest)
-    lines.append(["all", "", *(f"{one:.2f}" for one in sums[:-1]), f"{peak:,.0f}", f"{sums[-1]:.1f}"])
-    columns = [
-        "stage",
-        "jobs",
-        "core hours",
-        *(f"hours, {cores} cores" for cores in CORES),
-        "MB per process",
-        "GB on disk",
-    ]
-    return Worked("\n".join(markdown_table(columns, lines)), sums[1:-1], peak)
+    lines.append(["all", "", *(f"{one:.2f}" for one in sums[:-1]), f"{peak:.0f}", f"{sums[-1]:.1f}"])
+    return Worked(lines, sums[1:-1], peak)
 
 
-def speeds(rows: Sequence[Row], plain: Sequence[Row]) -> str:
-    """The speed of tokenization compared with the baseline, as a phrase."""
-    ours = {row.stage.split(" ")[1]: row.pairs_a_second for row in rows if row.stage.startswith("tokenize")}
-    theirs = {row.stage.split(" ")[1]: row.pairs_a_second for row in plain}
-    return " and ".join(f"{ours[side]:,.0f} ({side}, {ours[side] / theirs[side]:.1f} times as fast)" for side in ours)
-
-
-def paragraph(text: str) -> str:
-    """`text` wrapped to the width of the page."""
-    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
-
-
-def listed(words: Sequence[str]) -> str:
-    """The words as a list: "a, b and c"."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def page(measurements: Sequence[Row], peaks: Sequence[Peak], corpora: Sequence[Corpus]) -> str:
-    """The page, in Markdown."""
-    plain = [row for row in measurements if row.stage.startswith(PLAIN)]
-    rows = [row for row in measurements if row not in plain]
+def write_tables(source: Path, memory: Path, output: Path, page: Path) -> None:
+    """Write the costs of all corpora, from the measurements in `source` and `memory`; renew both tables of `page`."""
+    rows = [row for row in read_rows(source) if not row.stage.startswith(PLAIN)]
     sizes = sorted({row.pairs for row in rows})
-    smallest = {row.stage: row for row in rows if row.pairs == sizes[0]}
-    largest = [row for row in rows if row.pairs == sizes[-1]]
-    growth = {row.stage: row.seconds / smallest[row.stage].seconds for row in largest}
-    steepest = max(growth, key=lambda stage: growth[stage])
-    hungriest = max(rows, key=lambda row: row.peak_mb)
-    words, pairs = paper_words(corpora), total_pairs(corpora)
-    archives = sum(corpus.archives[0].bytes or 0 for corpus in corpora)
-    fetching = archives * 8 / (MEGABITS * MEGA) / HOUR
-    worked = work_out(rows, peaks, sizes, corpora)
-    totals = " and ".join(f"{total:.1f} hours on {cores}" for total, cores in zip(worked.hours, CORES, strict=True))
-    blocks = [
-        "# WMT'14 at full size",
-        paragraph(f"""
-            `make bench-data` writes this page from [{MEASURED}](../{MEASURED}) and [{MEMORY}](../{MEMORY}); do not edit
-            it."""),
-        "## Measured",
-        paragraph(f"""
-            One process at a time, on {rows[0].processor}; the text is {rows[0].text}. The table shows seconds, and the
-            memory of the largest process (MB), for each size of the text in million pairs; speed and disk space for
-            the largest. Each process ran alone; on a loaded machine it shares disk and memory with others and is
-            slower."""),
-        measured(rows, sizes),
-        paragraph(f"""
-            From {sizes[0]:,} to {sizes[-1]:,} pairs, {sizes[-1] / sizes[0]:g} times as many, the seconds grow at most
-            {growth[steepest]:.1f} times ({steepest}). The largest process took {hungriest.peak_mb:,.0f} MB
-            ({hungriest.stage}, {hungriest.pairs:,} pairs). Lines that a core tokenizes in a second, compared with
-            sacremoses called line by line: {speeds(largest, plain)}."""),
-        "## All of WMT'14",
-        paragraph(f"""
-            The five archives, {archives / GIGA:.1f} GB, hold {pairs / MEGA:.1f} million pairs. The words that the
-            paper states for each corpus add up to {words / MEGA:,.1f} million (the paper's own total:
-            {TOTAL / MEGA:g} million); data selection keeps {KEPT / MEGA:g} million of them. Seconds and disk are those
-            of the largest text above times {words / largest[0].words:.1f}, the ratio of the words. The stages run one
-            after another, each split into the same jobs as in the workflow."""),
-        worked.table,
-        paragraph(f"""
-            How memory is found depends on the stage. {listed([peak.stage for peak in peaks]).capitalize()} each have
-            one job for all of the text: theirs is measured on {peaks[0].pairs:,} made-up pairs with as many words, in
-            the workflow's shards, on {peaks[0].processor}. For jobs that work on shards, it is assumed to keep growing
-            as it did between the two largest texts. Shortlist and coverage hold the distinct words, whose number grows
-            ever more slowly (Heaps' law). Their memory is an upper bound: it is assumed to keep growing as between the
-            two smallest texts, because the larger ones are recombined from the same lines and have too few new words;
-            and twice as fast for coverage, which holds the words of one corpus beside those of all."""),
-        paragraph(f"""
-            All stages together take {totals} cores. Before that, fetching the archives takes {fetching:.1f} hours at
-            {MEGABITS} Mbit/s; their {archives / GIGA:.1f} GB come on top of the table's disk."""),
-        "## Shards",
-        paragraph(f"""
-            A training corpus is cut into shards of about {Shard().pairs:,} pairs (the setting `shard`), by the number
-            of pairs that the registry expects. Tokenizing either side of a shard, cleaning it and scoring its pairs
-            are jobs of their own, on one machine or on a cluster. So all jobs are known before anything is fetched. A
-            job skips the lines before its shard without decoding them, and nothing is written twice. The selected text
-            is the same for any number of shards."""),
-        paragraph("""
-            A fault in the text fails its shard, with one message that names the corpus, the shard and the line in the
-            corpus. With `--keep-going` all other shards are done, and the next run does that one alone. A full disk
-            fails the running jobs with one message each; their outputs are whole or missing, and the same command
-            goes on once there is room."""),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def write_page(source: Path, memory: Path, output: Path) -> None:
-    """Write the page from the measurements in `source` and `memory`."""
-    with atomic(output) as partial:
-        partial.write_text(page(read_rows(source), read_peaks(memory), training_corpora()), encoding="utf-8")
+    worked = work_out(rows, read_peaks(memory), sizes, training_corpora())
+    write_csv(output, COLUMNS, worked.rows)
+    tables = iter([measured(rows, sizes), "\n".join(markdown_table(HEADINGS, worked.rows))])
+    text = TABLE.sub(lambda _: f"{next(tables)}\n", page.read_text(encoding="utf-8"))
+    with atomic(page) as partial:
+        partial.write_text(text, encoding="utf-8")

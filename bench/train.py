@@ -1,7 +1,7 @@
 """Measure an update of the paper's RNNsearch beside a plain version of the same equations, of AttY and AttY2D, and of
 the small models of the demonstration and of the run on real text, on one thread.
 
-Writes seconds an update and their parts, target words a second, the speed relative to the plain version, the fraction
+Writes seconds an update and their parts, target words per second, the speed relative to the plain version, the fraction
 of the time that the matrix products alone would take at the rate of PyTorch's own products, and peak memory.
 machine.csv, which `python -m bench.machine` makes alone, has that rate.
 """
@@ -73,7 +73,7 @@ def batches_for(lengths: tuple[int, int] | None, data: str | None, symbols: int 
     if lengths is not None:
         return [made_up(*lengths, symbols)]
     assert data is not None
-    window = Batches(Bitext(Path(data)), maximum_length=50, size=BATCH, window=20)
+    window = Batches(Bitext(Path(data)), maximum_length=50, size=BATCH, sort_batches=20)
     return [window[number] for number in range(20)]
 
 
@@ -91,10 +91,13 @@ def prepare(
     if implementation == "ours" or implementation.endswith(HEAP_KEPT):
         keep_memory()
     batches = cycle([batch.to(device) for batch in batches_for(lengths, data, symbols)])
+    cost: Callable[[Batch], torch.Tensor]
+    differentiate: Callable[[torch.Tensor], None]
+    step: Callable[[], object]
     if implementation == "ours":
-        optimization = Optimization(updates=1, precision=precision, optimizer=optimizer)
+        optimization = Optimization(updates=1, seed=1, precision=precision, optimizer=optimizer)
         network = Network(architecture, symbols, symbols)
-        initialize(network, 1, optimization.initialization_scale, optimization.attention_scale)
+        initialize(network, optimization)
         update = make_update(network.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
     else:
@@ -105,16 +108,18 @@ def prepare(
         plain_optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
         compiled = torch.compile(plain) if implementation == "torch.compile" else plain
 
-        def cost(batch: Batch) -> torch.Tensor:
+        def plain_cost(batch: Batch) -> torch.Tensor:
             return compiled(*batch)
 
-        def differentiate(loss: torch.Tensor) -> None:
+        def plain_differentiate(loss: torch.Tensor) -> None:
             plain_optimizer.zero_grad(set_to_none=True)
             loss.backward()
 
-        def step() -> None:
+        def plain_step() -> None:
             torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
             plain_optimizer.step()
+
+        cost, differentiate, step = plain_cost, plain_differentiate, plain_step
 
     def in_parts() -> Figures:
         differentiate(cost(next(batches)))  # an update that is not measured fills the caches, as in training
@@ -161,10 +166,9 @@ def measure(
         contenders = [one for one in contenders if MODELS[one[0]].symbols == SYMBOLS]
     if not contenders:
         return pd.DataFrame()
+    same: dict[str, object] = {"device_name": device.type, "lengths": lengths, "data": data}
     jobs = [
-        {"model": model, "implementation": one, "precision": precision}
-        | {"device_name": device.type, "lengths": lengths, "data": data}
-        for model, one, precision in contenders
+        {"model": model, "implementation": one, "precision": precision, **same} for model, one, precision in contenders
     ]
     results = medians("bench.train", jobs, rounds, WARM_UP)
     batches = batches_for(lengths, data)

@@ -10,7 +10,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from statistics import median
 
@@ -26,12 +26,12 @@ def serve(module: str, job: str) -> None:
         print(json.dumps({"peak_mb": peak, **measure()}), flush=True)
 
 
-def command(module: str, job: dict[str, object], python: str = sys.executable) -> list[str]:
+def command(module: str, job: Mapping[str, object], python: str = sys.executable) -> list[str]:
     """The command that runs `serve(module, job)` with this interpreter or with that of another environment."""
     return [python, "-m", "bench.turns", module, json.dumps(job)]
 
 
-def medians(module: str, jobs: Sequence[dict[str, object]], rounds: int, warm_up: int) -> list[Figures]:
+def medians(module: str, jobs: Sequence[Mapping[str, object]], rounds: int, warm_up: int) -> list[Figures]:
     """The median figures of each job of one module over `rounds` turns, after `warm_up` turns that do not count."""
     return medians_of([command(module, job) for job in jobs], rounds, warm_up)
 

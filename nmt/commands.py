@@ -30,13 +30,13 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
     },
     "Follow the training of an experiment": {
         "nmt.monitor": {
-            "status": "show how far each model is and when it will be finished",
+            "status": "show the progress of each model and when it will be finished",
             "tensorboard": "export the training metrics for TensorBoard",
         },
         "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},
     },
     "Workflow: corpora": {
-        "nmt.toy": {"mirror": "generate the demonstration's corpora in the built-in language"},
+        "nmt.toy": {"generate": "generate the demonstration's corpora in the built-in language"},
         "nmt.corpora": {
             "fetch": "download one archive and check its hash",
             "verify": "check all downloaded archives against the registry",
@@ -105,8 +105,8 @@ def groups() -> dict[str, dict[str, str]]:
         group: {step: line for steps in packages.values() for step, line in steps.items()}
         for group, packages in GROUPS.items()
     }
-    for name in papers.rooms():
-        steps = papers.room(name).STEPS
+    for name in papers.names():
+        steps = papers.paper(name).STEPS
         listed[f"Workflow: tables and figures of {name}"] = {f"{name}.{step}": line for step, line in steps.items()}
     return listed
 
@@ -126,7 +126,7 @@ def module(step: str) -> str:
     paper, _, name = step.rpartition(".")
     if step in MODULES:
         return MODULES[step]
-    if paper in papers.rooms() and name in papers.room(paper).STEPS:
+    if paper in papers.names() and name in papers.paper(paper).STEPS:
         return f"nmt.papers.{step}"
     # A paper's step is found without the paper's name, too.
     candidates = {key: one for one in names() for key in (one, one.rpartition(".")[2])}

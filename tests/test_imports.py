@@ -15,9 +15,9 @@ ARROW = " <- "
 
 @cache
 def order() -> dict[str, frozenset[str]]:
-    """What each room may import, by the chains `a, b <- c` of CONTRIBUTING.md: c may import a, b and what they may.
+    """What each package may import, by the chains `a, b <- c` of CONTRIBUTING.md: c may import a, b and what they may.
 
-    The parts are rooms, or modules as `room.module`; only rooms import.
+    The parts are packages, or modules as `package.module`; only packages import.
     """
     lines = [line.strip() for line in (ROOT / "CONTRIBUTING.md").read_text().split("\n") if line.startswith("    ")]
     before: dict[str, set[str]] = {}
@@ -68,14 +68,14 @@ def within(module: str, part: str) -> bool:
 
 
 def test_the_order_has_every_room() -> None:
-    rooms = {module.split(".")[0] for module in MODULES} - {""}
-    assert {part.split(".")[0] for part in order()} == rooms
+    packages = {module.split(".")[0] for module in MODULES} - {""}
+    assert {part.split(".")[0] for part in order()} == packages
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module])
-def test_a_room_imports_only_what_comes_before_it(module: str) -> None:
-    room = module.split(".")[0]
-    allowed = order()[room] | {room}
+def test_a_package_imports_only_what_comes_before_it(module: str) -> None:
+    package = module.split(".")[0]
+    allowed = order()[package] | {package}
     assert [one for one in sorted(imports(module)) if not any(within(one, part) for part in allowed)] == []
 
 

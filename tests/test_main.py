@@ -127,8 +127,8 @@ def test_the_options_of_translate_are_in_groups() -> None:
 
 
 def test_the_papers_bring_their_own_steps() -> None:
-    for name in papers.rooms():
-        steps = papers.room(name).STEPS
+    for name in papers.names():
+        steps = papers.paper(name).STEPS
         assert {f"{name}.{step}" for step in steps} <= set(commands.names())
         for step in steps:
             assert commands.module(f"{name}.{step}") == f"nmt.papers.{name}.{step}"

@@ -1,7 +1,6 @@
 """Every number of a result in a document is in a table that the page names, or in the list `numbers.tsv` with a reason.
 
-A reason that begins with "=" is a calculation from numbers of the page's tables, and is done again. docs/scale.md is
-written by `make bench-data`, whose test compares all of it.
+A reason that begins with "=" is a calculation from numbers of the page's tables, and is done again.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from tests import demonstration
 from tests.numbers import ROOT, is_found, is_near, numbers, tables
 
 PAGES = [ROOT / "README.md", ROOT / "models/README.md", *sorted((ROOT / "results").rglob("README.md"))]
-PAGES += [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "scale.md"]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
 with open(ROOT / "tests/numbers.tsv", newline="") as file:
     LISTED = list(csv.DictReader(file, dialect="excel-tab"))
 

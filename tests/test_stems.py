@@ -9,17 +9,21 @@ from pathlib import Path
 import pytest
 
 from nmt import commands, papers
+from nmt.papers.choi2017.paper import points
+from nmt.report.artefacts import collect
+from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
+from nmt.workflow import step_of
 
 ROOT = Path(__file__).parents[1]
-RULE = re.compile(r"^ *(?:rule|checkpoint)(?: (\w+))?:$", re.MULTILINE)
+RULE = re.compile(r"^ *(?:rule|checkpoint|use rule (\w+) as)(?: (\w+))?(?: with)?:$", re.MULTILINE)
 NAME = re.compile(r"^ +name:\s+f?\"([^\"]+)\"", re.MULTILINE)
 
 # Rules whose name is not that of their step, and why.
 OTHER_STEP = {
     "translate_no_unk": "translate",  # the same step on other sentences, with other options
     "extract_monolingual": "extract",  # the same step on one side
-    "sheet_*": "sheet",  # a rule for each table, because a caption of Snakemake's report belongs to a rule
+    "sheet_{table}": "sheet",  # a rule for each table, because a caption of Snakemake's report belongs to a rule
 }
 NO_STEP = {
     "all": "names the targets",
@@ -51,7 +55,7 @@ TESTED_TOGETHER = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule file, FILE.smk, says of a rule; a placeholder in its name reads `*`."""
+    """What a rule file, FILE.smk, says of a rule."""
 
     file: str
     name: str
@@ -67,14 +71,15 @@ def read_rules() -> list[Rule]:
     for path in [ROOT / "workflow/Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]:
         # What comes before the first rule; then for each rule the name, where its header has one, and the body.
         _, *parts = RULE.split(path.read_text())
-        for name, body in zip(parts[::2], parts[1::2], strict=True):
+        for repeated, name, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             given = NAME.search(body)
             assert name or given, f"{path}: a rule without a name"
+            steps = next((rule.steps for rule in rules if rule.name == repeated), frozenset())
             rules.append(
                 Rule(
                     path.stem,
-                    name or re.sub(r"\{\w+\}", "*", given[1]) if given else name,
-                    frozenset(re.findall(r"python -m nmt ([\w.]+)", body)),
+                    given[1] if given else name,
+                    steps | frozenset(re.findall(r"python -m nmt ([\w.]+)", body)),
                     frozenset(re.findall(r"code\(\"([\w.]+)\"\)", body)),
                     frozenset(re.findall(r"\"logs/([^/\"]+)/", body)),
                     frozenset(re.findall(r"\"benchmarks/([^/\"]+)/", body)),
@@ -84,6 +89,17 @@ def read_rules() -> list[Rule]:
 
 
 RULES = read_rules()
+EXPERIMENTS = [read_experiment([str(ROOT / one)]) for one in ("config/demo.yaml", "config/choi2017/demo-choi.yaml")]
+# Rules that a loop makes under the names of their steps, and those steps in two experiments that have all of them.
+LOOPS = {
+    "{figure}": {
+        step_of(experiment, name)
+        for experiment in EXPERIMENTS
+        for name, artefact in collect(experiment, papers.artefacts(experiment)).items()
+        if artefact.is_figure and name != "ratings"
+    },
+    "{step}": {f"choi2017.{step}" for step, *_ in points(papers.settings(EXPERIMENTS[1]), EXPERIMENTS[1])},
+}
 STEPS_OF_WORKFLOW = [
     step for group, steps in commands.groups().items() if group.startswith("Workflow") for step in steps
 ]
@@ -96,8 +112,8 @@ def named(step: str) -> str:
 
 def test_the_rules_are_found() -> None:
     """No two have one name but those of two papers, of which a run of the workflow includes one."""
-    for paper in papers.rooms():
-        included = [rule.name for rule in RULES if rule.file == paper or rule.file not in papers.rooms()]
+    for paper in papers.names():
+        included = [rule.name for rule in RULES if rule.file == paper or rule.file not in papers.names()]
         assert len(set(included)) == len(included) > 30
     names = [rule.name for rule in RULES]
     assert set(OTHER_STEP) | set(NO_STEP) <= set(names)
@@ -109,6 +125,10 @@ def test_a_rule_runs_the_step_of_its_name(rule: Rule) -> None:
         assert not rule.steps
         assert rule.logs | rule.benchmarks <= {rule.name}
         return
+    if rule.name in LOOPS:
+        assert rule.logs == rule.benchmarks == {rule.name}
+        assert LOOPS[rule.name] <= set(commands.names())
+        return
     [step] = rule.steps
     assert named(step) == OTHER_STEP.get(rule.name, rule.name)
     assert rule.coded <= {step}
@@ -119,15 +139,15 @@ def test_a_rule_runs_the_step_of_its_name(rule: Rule) -> None:
 
 @pytest.mark.parametrize("step", STEPS_OF_WORKFLOW)
 def test_a_step_of_the_workflow_has_a_rule(step: str) -> None:
-    run = {one for rule in RULES for one in rule.steps}
+    run = set().union(*LOOPS.values(), *(rule.steps for rule in RULES))
     assert (step in run) == (step not in NO_RULE)
 
 
 @pytest.mark.parametrize("step", commands.names())
 def test_a_step_has_a_module_and_a_test(step: str) -> None:
-    *rooms, stem = commands.module(step).split(".")[1:]
-    assert (ROOT / "nmt" / "/".join(rooms) / f"{stem}.py").is_file()
-    own = ROOT / "tests" / "/".join(rooms) / f"test_{stem}.py"
+    *packages, stem = commands.module(step).split(".")[1:]
+    assert (ROOT / "nmt" / "/".join(packages) / f"{stem}.py").is_file()
+    own = ROOT / "tests" / "/".join(packages) / f"test_{stem}.py"
     if step in TESTED_TOGETHER:
         assert not own.exists()
         together = (ROOT / "tests" / TESTED_TOGETHER[step]).read_text()

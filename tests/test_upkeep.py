@@ -107,5 +107,5 @@ def test_files_that_contributing_names_are_there() -> None:
     made = {"logs/select/", "tests/corpora/test_select.py"}
     paths = set(re.findall(r"`([\w./-]+/[\w./-]*)`", text))
     assert paths - made
-    for path in paths - {"logs/select/"}:
+    for path in paths - {"logs/select/", "nmt/model/attention/dot.py"}:  # made by a run, and by the reader
         assert (ROOT / path).exists(), path

@@ -2,7 +2,7 @@
 
 A truncated or altered file never has the final name: data is received into a partial file beside it, which a later run
 completes. After a timeout, a broken connection or a server error the step tries again, with growing pauses; if an
-address fails, it goes on with the archive's next mirror. The file must have the sha256 of the registry or, if that is
+address fails, it tries the archive's next mirror. The file must have the sha256 of the registry or, if that is
 empty, the one recorded in the lock when the file was first fetched. A file from the registry's addresses must also have
 the length and hash published for it; a copy from the setting `mirror`, which is the user's responsibility, is accepted
 with a warning. Nothing is recorded that is not a file of the kind that its name says, such as a server's page.
@@ -92,7 +92,7 @@ def fetch(
                     raise
                 kept = "" if isinstance(place, Path) else "; what was received is kept"
                 raise UserError(f"{output}: no space left{kept}, free some and repeat") from None
-    # Time mends a server, not a path.
+    # A server may recover, a wrong path will not.
     remedy = "repeat later" if any(isinstance(place, str) for place in places) else "correct the registry"
     raise UserError(f"{'; '.join(said)}; {remedy}, or {SET_MIRROR}")
 

@@ -47,8 +47,8 @@ EXPERIMENT = """\
 experiment: {name}
 languages: {languages}
 
-# Plain text, gz or xz, a sentence a line; line by line the second file translates the first. Further corpora follow in
-# the same list, as [a.{source}, a.{target}, b.{source}, b.{target}]. c.tsv:1 is the first column of a table,
+# Plain text, gz or xz, one sentence per line; the second file translates the first line by line. Further corpora follow
+# in the same list, as [a.{source}, a.{target}, b.{source}, b.{target}]. c.tsv:1 is the first column of a table,
 # d.zip:e.{source} a file in an archive. What depends on a changed file is made again.
 files:
   train: {train}

@@ -1,4 +1,4 @@
-"""The user's own files: they are read where they are, and a change of one is a change of its corpus.
+"""The user's own files: they are read in place, and changes are detected.
 
 Own are the files that an experiment lists under `files`, and those of a registry that a path or a file: URL names and
 of which it knows neither length nor hash. All others are published archives: fetched, checked and kept. Standard

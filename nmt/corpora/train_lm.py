@@ -6,7 +6,7 @@ in-domain text; all other words are one unknown word. Both know the whole vocabu
 probability that smoothing leaves for it. The models are n-gram models with modified Kneser-Ney smoothing, estimated by
 KenLM's lmplz.
 
-The output folder holds for each side the vocabulary (`source.words`, a word a line) and the two models
+The output folder holds for each side the vocabulary (`source.words`, one word per line) and the two models
 (`source.in-domain.arpa`, `source.general.arpa`), and `meta.json`, which has the digests of these files: models of two
 runs are never mixed.
 """

@@ -1,10 +1,4 @@
-"""Paired bootstrap of BLEU, on sacreBLEU's resamples of the sentences.
-
-d is the measured difference between two systems, d_i that of resample i of n, and m the mean of all d_i. The two-sided
-p-value is (1 + number of i with |d_i - m| >= |d|) / (n + 1): how often chance alone takes a difference as far from its
-mean as d is from zero. sacreBLEU's own test resamples alike, but counts |d_i| - mean |d_i| > |d|, and so only the
-resamples on one side: about half as many.
-"""
+"""Whether differences in BLEU are more than chance: paired bootstrap tests, and Holm's correction for many of them."""
 
 from __future__ import annotations
 
@@ -54,3 +48,17 @@ def compare(
     signature.update("seed", str(seed))
     signature.update("bs", resamples)
     return str(signature), comparisons
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The corrected p-values, in the same order.
+
+    Below the level a, they reject the hypotheses that Holm (1979) rejects with a chance of at most a for any wrong
+    rejection: the k-th smallest of n is multiplied by n - k + 1, and none falls below a smaller one's.
+    """
+    corrected = [0.0] * len(p_values)
+    least = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = least
+    return corrected

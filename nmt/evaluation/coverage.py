@@ -1,4 +1,4 @@
-"""Measure how much the shortlists cover of the selected text, corpus by corpus and in all, and of the test sets.
+"""Measure how much of the selected text, in all and per corpus, and of the test sets the shortlists cover.
 
 A word that is not on the shortlist is UNK to the model. `sentences_without_unk` counts the sentences whose words are
 all on the shortlist of their side. Where the shortlists are of subwords, subwords are counted.

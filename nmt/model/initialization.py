@@ -7,31 +7,30 @@ from torch import nn
 
 from nmt.model.network import Network
 from nmt.model.units import Unit
+from nmt.settings.variant import Optimization
 
 
 @torch.no_grad()
-def initialize(
-    model: Network, seed: int, initialization_scale: float, attention_scale: float, forget_bias: float = 0.0
-) -> None:
-    """Fill `model` in place, the same for the same seed on every device.
+def initialize(model: Network, settings: Optimization) -> None:
+    """Fill `model` in place, the same for the same `seed` on every device.
 
     All vectors, which are v_a and the biases, are zero, but the bias of an LSTM's forget gates is `forget_bias`.
     Recurrent matrices are random orthogonal. Other matrices are Gaussian with deviation `initialization_scale` (0.01),
     or as the attention says: with deviation `attention_scale` (0.001), or zero.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(settings.seed)
     units = [module for module in model.modules() if isinstance(module, Unit)]
     recurrent = {matrix for unit in units for matrix in unit.recurrent_matrices}
     forget = {unit.forget_bias for unit in units}
     small, zero = set(model.decoder.attention.score_matrices), set(model.decoder.attention.zero_matrices)
     for parameter in model.ordered_parameters():
         if parameter.ndim == 1 or parameter in zero:
-            parameter.fill_(forget_bias if parameter in forget else 0.0)
+            parameter.fill_(settings.forget_bias if parameter in forget else 0.0)
         elif parameter in recurrent:
             gaussian = torch.randn(parameter.shape, generator=generator)
             parameter.copy_(torch.linalg.svd(gaussian)[0])
         else:
-            scale = attention_scale if parameter in small else initialization_scale
+            scale = settings.attention_scale if parameter in small else settings.initialization_scale
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
 
 

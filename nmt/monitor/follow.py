@@ -1,4 +1,4 @@
-"""What is shown of a run of Snakemake, by its events: one line a stage, and a bar for each training.
+"""What is shown of a run of Snakemake, by its events: one line for each stage, and a bar for each training.
 
 `snakemake --logger nmt` prints it. Of a job that fails, the end of its log is shown.
 """
@@ -16,13 +16,13 @@ from typing import Any, Never
 from tqdm import tqdm
 
 from nmt.monitor.forecast import BENCH, measured, span, training_seconds
-from nmt.monitor.metrics import latest, read_metrics
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import PROJECT
 from nmt.system.files import printable, read_json
+from nmt.training.metrics import latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]
-# The stage of a rule is that of the room of `nmt` which has a module of its name.
+# The stage of a rule is that of the package of `nmt` that has a module of its name.
 STAGES = {
     "toy": "text",
     "corpora": "text",
@@ -169,7 +169,7 @@ class Follower:
         for one in open_bars:
             one.bar.close()
         if open_bars:
-            say(f"The run did not come to its end; {self.log} says why. The same command goes on where it stopped.")
+            say(f"The run did not come to its end; {self.log} says why. The same command resumes.")
         elif self.stages:
             self.show_scores()
 
@@ -198,8 +198,8 @@ def say(text: str) -> None:
 
 
 @cache
-def rooms() -> dict[str, str]:
-    """Module -> the room of `nmt` that it is in."""
+def packages() -> dict[str, str]:
+    """Module -> the package of `nmt` that it is in."""
     paths = (path.relative_to(PACKAGE) for path in PACKAGE.glob("*/**/*.py"))
     return {path.stem: path.parts[0] for path in paths}
 
@@ -207,7 +207,7 @@ def rooms() -> dict[str, str]:
 @cache
 def stage_of(rule: str) -> str:
     """The stage of a rule, which has the name of its module, or the name and an ending."""
-    modules = [module for module in rooms() if rule == module or rule.startswith(f"{module}_")]
+    modules = [module for module in packages() if rule == module or rule.startswith(f"{module}_")]
     if not modules:
         return LAST_STAGE if rule == "all" else STAGES["corpora"]
-    return STAGES.get(rooms()[max(modules, key=len)], LAST_STAGE)
+    return STAGES.get(packages()[max(modules, key=len)], LAST_STAGE)

@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import fmean
 
 from nmt.corpora.registry import Archive
-from nmt.monitor.metrics import latest, read_metrics
 from nmt.settings.experiment import Experiment
 from nmt.settings.variant import Architecture, Variant
+from nmt.training.metrics import latest, read_metrics
 
 BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, with 30,001 symbols, by `make bench`
 BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80

@@ -2,7 +2,7 @@
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
 a sentence; the development BLEU is that of greedy translations, where a training follows it. A model that continues
-another goes on from its updates and hours.
+another continues its updates and hours.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
-from nmt.monitor.metrics import Record, read_metrics
 from nmt.settings.checks import finite, read_values
 from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
-from nmt.training.metrics import METRICS
+from nmt.training.metrics import METRICS, Record, read_metrics
 
 COLUMNS = ("model", "measure", "updates", "hours", "value")
 TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
-POINTS = 200  # at most so many of the training text; each is the mean of the records since the point before
+POINTS = 200  # at most this many of the training text; each is the mean of the records since the point before
 
 Point = tuple[int, float, float]  # updates, hours, value
 

@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.monitor.metrics import Record, folders, latest, read_metrics, values
 from nmt.settings.checks import integer, read_values
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
@@ -20,6 +19,7 @@ from nmt.settings.extends import read_experiment
 from nmt.settings.ownership import last_run
 from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
+from nmt.training.metrics import Record, folders, latest, read_metrics, values
 
 BLEU = "dev. BLEU"  # the column that is left out where no training stops on it
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", BLEU, "best, at update", "end")
@@ -172,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=10.0,
         type=float,
         metavar="SECONDS",
-        help="repeat every so many seconds (default: 10), until all models are finished or Ctrl-C",
+        help="repeat every this many seconds (default: 10), until all models are finished or Ctrl-C",
     )
 
 

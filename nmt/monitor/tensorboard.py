@@ -10,11 +10,11 @@ import os
 import tempfile
 from pathlib import Path
 
-from nmt.monitor.metrics import Record, latest, read_metrics
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
 from nmt.system.options import OutputFolder
+from nmt.training.metrics import Record, latest, read_metrics
 
 TAGS = {
     "train_nll": "NLL of a sentence/training",

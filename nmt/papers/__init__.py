@@ -1,6 +1,6 @@
-"""The papers: one room each, with the tables and figures of one paper. A room is a package with a module `room`.
+"""The papers: a package for each, with its tables and figures. The workflow reads the module `paper` of a package.
 
-`room` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
+`paper` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
 package, and one line of help), `Settings` with the class method `build`, `check(settings, experiment)`, which raises
 UserError, and `artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than
 the experiment's.
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from nmt.settings.experiment import Experiment
 
 
-def rooms() -> list[str]:
+def names() -> list[str]:
     """The names of the papers, sorted."""
     return sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
-def room(name: str) -> Any:
-    """The module `room` of a paper; UserError where there is no such paper."""
-    if name not in rooms():
-        raise unknown(name, rooms(), "config: paper.name", "paper")
-    return importlib.import_module(f"{__name__}.{name}.room")
+def paper(name: str) -> Any:
+    """The module `paper` of a paper's package; UserError where there is no such paper."""
+    if name not in names():
+        raise unknown(name, names(), "config: paper.name", "paper")
+    return importlib.import_module(f"{__name__}.{name}.paper")
 
 
 def settings(experiment: Experiment) -> Any:
     """The checked settings of the experiment's paper, None without a paper. Raises UserError."""
     if experiment.paper is None:
         return None
-    found = room(experiment.paper.name)
+    found = paper(experiment.paper.name)
     checked = found.Settings.build(experiment.paper.settings, "config: paper")
     found.check(checked, experiment)
     return checked
@@ -45,7 +45,7 @@ def artefacts(experiment: Experiment) -> list[Artefact]:
     """The tables and figures of the experiment's paper, in the page's order; none without a paper. Raises UserError."""
     if experiment.paper is None:
         return []
-    return list(room(experiment.paper.name).artefacts(settings(experiment), experiment))
+    return list(paper(experiment.paper.name).artefacts(settings(experiment), experiment))
 
 
 def beams(experiment: Experiment) -> dict[int, str]:
@@ -54,7 +54,7 @@ def beams(experiment: Experiment) -> dict[int, str]:
     The ending is empty for the experiment's own beam. Raises UserError where there is no such paper.
     """
     if experiment.paper is not None:
-        found = room(experiment.paper.name)
+        found = paper(experiment.paper.name)
         if hasattr(found, "beams"):
             return dict(found.beams(settings(experiment), experiment))
     return {experiment.translate.beam: ""}
@@ -64,5 +64,5 @@ def page_head(experiment: Experiment) -> list[str]:
     """The options by which the step index names the experiment's paper; none without a paper."""
     if experiment.paper is None:
         return []
-    found = room(experiment.paper.name)
+    found = paper(experiment.paper.name)
     return ["--title", found.TITLE, "--reference", found.REFERENCE]

@@ -17,6 +17,7 @@ from typing import Any
 from nmt import papers
 from nmt.settings.checks import Check, checks, identifier
 from nmt.settings.experiment import OF_A_VARIANT, OPTIONAL, SECTIONS, Experiment
+from nmt.settings.parts import parts_of
 from nmt.settings.variant import KINDS
 from nmt.system.files import write_lines
 from nmt.system.options import Output
@@ -51,7 +52,7 @@ def schema() -> Schema:
             "extends": {**WORD, "description": "the file whose settings are taken over"},
             **scalars,
             **{key: {"anyOf": [NULL, one]} if key in OPTIONAL else one for key, one in sections.items()},
-            "paper": {"anyOf": [NULL, *map(_paper, papers.rooms())]},
+            "paper": {"anyOf": [NULL, *map(_paper, papers.names())]},
             "defaults": _section(shared),
             "prototypes": {"type": "object", "additionalProperties": _section(shared)},
             "variants": {
@@ -84,5 +85,5 @@ def _setting(check: Check) -> Schema:
 def _paper(name: str) -> Schema:
     """The settings of a paper; null leaves out one of its tables and figures."""
     module = importlib.import_module(f"{papers.__name__}.{name}.settings")
-    parts = {key: {"anyOf": [NULL, _section(_settings(kind))]} for key, kind in module.PARTS.items()}
+    parts = {key: {"anyOf": [NULL, _section(_settings(kind))]} for key, kind in parts_of(module.Settings).items()}
     return _section({"name": {"const": name}, **_settings(module.Settings), **parts})

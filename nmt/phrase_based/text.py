@@ -1,8 +1,10 @@
-"""Sentence pairs to train or tune a phrase-based system on: a whole text or a random sample of it."""
+"""The text of a phrase-based system: pairs to train or tune it on, and lines for its language model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from pathlib import Path
 from sys import intern
@@ -10,7 +12,7 @@ from sys import intern
 import numpy as np
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.system.files import UserError, warn
+from nmt.system.files import UserError, read_lines, warn
 
 Pair = tuple[list[str], list[str]]
 
@@ -46,3 +48,24 @@ def without_gaps(sources: Sequence[str], translations: Iterable[str], name: Path
             translation = " ".join(split_words(source))
         lines.append(translation)
     return lines
+
+
+def add_text_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the text."""
+    parser.add_argument("--texts", nargs="+", type=Path, required=True, help="tokenized, in the target language")
+    parser.add_argument(
+        "--held-out", nargs="*", type=Path, default=[], help="tokenized; lines that occur here are dropped"
+    )
+
+
+def text_lines(texts: Sequence[Path], held_out: Sequence[Path]) -> Iterator[str]:
+    """Yield the lines of `texts` that do not occur in `held_out`, and print the number of all others at the end."""
+    excluded = {line for path in held_out for line in read_lines(path)} - {""}
+    dropped = 0
+    for path in texts:
+        for line in read_lines(path):
+            if line in excluded:
+                dropped += 1
+            else:
+                yield line
+    print(f"language model: lines of the held-out sets dropped: {dropped:,}", file=sys.stderr)

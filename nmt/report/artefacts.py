@@ -1,6 +1,6 @@
 """Artefacts: the tables and figures of an experiment. Targets, report and page follow from one list of them.
 
-A paper's room lists its own; those that every experiment has are here. Standard library only: the workflow imports
+A paper lists its own; those that every experiment has are here. Standard library only: the workflow imports
 this module at every start.
 """
 
@@ -77,9 +77,9 @@ Pairs = list[tuple[str, str]]
 
 
 def compared(experiment: Experiment) -> tuple[Pairs, Pairs]:
-    """System and baseline of each row of the table of significance, by name: those in sight, and the folded rest.
+    """System and baseline of each row of the table of significance, by name: those shown, then those collapsed.
 
-    In sight are the pairs that the experiment names. Where it names none, every model with attention is compared with
+    Shown are the pairs that the experiment names. Where it names none, every model with attention is compared with
     those without that were trained on sentences of the same length, and with the phrase-based system; models without
     attention are compared with the phrase-based system in the rest.
     """

@@ -27,7 +27,7 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
 }
 FONT = "DejaVu Sans"
-# Fonts of Chinese, Japanese and Korean characters, which it lacks, as systems come with them.
+# Common system fonts for Chinese, Japanese and Korean characters, which FONT lacks.
 CJK_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei"),
     *("WenQuanYi Zen Hei", "Droid Sans Fallback", "IPAexGothic", "NanumGothic", "PingFang SC", "Hiragino Sans"),

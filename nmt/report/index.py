@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.shortlist import EOS_SYMBOL, UNK_WORD
+from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.evaluation.sentences import read_parallel
 from nmt.report.markup import add_generated_argument
-from nmt.report.page import document, emphasized, escape, show_table
-from nmt.report.words import reader, script, shades
+from nmt.report.page import document, emphasized, escape, reader, script, shades, show_table
+from nmt.search.alignments import read_alignments
 from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
 
@@ -40,9 +40,6 @@ model with attention, the source words are shaded by how much the model attends 
 alignment shows this for all words: the darker a cell (on a dark screen, the brighter), the larger the weight. One
 system beats another where more of its words are those of the reference.</p>
 """
-
-# The words of a translation, and the rows of its weights as `shades` gives them; None without attention.
-Alignment = tuple[list[str], list[str] | None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +134,10 @@ def scripts(
     """
     read_source, read = map(reader, languages)
     source, reference, *baseline = texts
-    models = [dict(best(path, source)) for path in alignments]
+    models = [
+        {one.line: (one.target, one.weights and shades(one.weights)) for one in read_alignments(path, source)}
+        for path in alignments
+    ]
     lines = range(len(source))
     systems = [[read(_without_end(model[line][0])) if line in model else None for line in lines] for model in models]
     systems += [[read(split_words(line)) for line in text] for text in baseline]
@@ -156,36 +156,6 @@ def _without_end(words: list[str]) -> list[str]:
 def _call(function: str, *values: Any) -> str:
     """A line of JavaScript, in ASCII."""
     return f"{CALL}{function}({', '.join(json.dumps(value, separators=(',', ':')) for value in values)});"
-
-
-def best(path: str, sources: Sequence[str]) -> Iterator[tuple[int, Alignment]]:
-    """The line and alignment of each best translation, in order; UserError where the text is not `sources`."""
-    last = -1
-    for number, text in enumerate(read_lines(path), 1):
-        try:
-            record = json.loads(text)
-            line = int(record["line"])
-            if record.get("rank", 0) == 0:
-                if not last < line < len(sources):
-                    raise ValueError(f"sentence {line + 1} is out of place")
-                last = line
-                yield line, _alignment(record, sources[line])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
-
-
-def _alignment(record: dict[str, Any], source: str) -> Alignment:
-    """The best translation of a record; ValueError where it is not one of `source`."""
-    words, target, weights = record["source"], list(map(str, record["target"])), record["weights"]
-    # A source that the decoder cut short is still an alignment of the words that are left.
-    own = [*split_words(source)[: len(words) - 1], EOS_SYMBOL]
-    if any(one not in (word, UNK_WORD) for one, word in zip(words, own, strict=True)):
-        raise ValueError("its source words differ")
-    if weights is None:
-        return target, None
-    if len(weights) != len(target) or any(len(row) != len(words) for row in weights):
-        raise ValueError("its words and weights differ in number")
-    return target, shades(weights)
 
 
 def page(arguments: argparse.Namespace, folder: str) -> str:

@@ -18,8 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from nmt.report.page import document, escape
-from nmt.report.words import reader, script, shades
+from nmt.report.page import document, escape, reader, script, shades
 from nmt.search.text import add_model_argument, to_symbols
 from nmt.settings.sections import WIDEST_BEAM, Translate
 from nmt.system.files import UserError

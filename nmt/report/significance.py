@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
-from nmt.evaluation.bootstrap import compare
+from nmt.evaluation.bootstrap import compare, holm
 from nmt.evaluation.evaluate import known_lines
-from nmt.evaluation.holm import holm
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.report.markup import add_table_arguments, escape_markdown, folded, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines

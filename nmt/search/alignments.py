@@ -1,16 +1,77 @@
-"""The weights with which a model attends to the source words as it generates given translations."""
+"""Alignments: the weights with which a model attends to the source words as it generates a translation.
+
+The step translate writes them as JSON lines, one for each translation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from nmt.corpora.pairs import split_words
+from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
+from nmt.system.files import UserError, read_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from nmt.model.network import Network
 
 BATCH = 20
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A line of the file: the weights alpha_ij (Eq. (6)), a row for each target word, a column for each source word.
+
+    `line` is that of the source and `rank` that among its translations, both from 0. The last word is <eos>, of
+    `target` where the translation has ended. `weights` are None where the model has a fixed context.
+    """
+
+    line: int
+    rank: int
+    source: list[str]
+    target: list[str]
+    weights: list[list[float]] | None
+
+    def to_json(self) -> str:
+        """The line, weights with four decimals."""
+        weights = self.weights and [[round(weight, 4) for weight in row] for row in self.weights]
+        return json.dumps(asdict(self) | {"weights": weights}, ensure_ascii=False)
+
+
+def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
+    """The best translations' alignments in order, with the words of `sources`; UserError where the text is another."""
+    last = -1
+    for number, text in enumerate(read_lines(path), 1):
+        try:
+            record = json.loads(text)
+            if record.get("rank", 0) != 0:
+                continue
+            line = int(record["line"])
+            if not last < line < len(sources):
+                raise ValueError(f"sentence {line + 1} is out of place")
+            last = line
+            yield _checked(record, sources[line])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
+
+
+def _checked(record: dict[str, Any], sentence: str) -> Alignment:
+    """The alignment of a record; ValueError where it is not one of `sentence`."""
+    words, weights, target = record["source"], record["weights"], list(map(str, record["target"]))
+    # A source that the decoder cut short is still an alignment of the words that are left.
+    source = [*split_words(sentence)[: len(words) - 1], EOS_SYMBOL]
+    if any(one not in (word, UNK_WORD) for one, word in zip(words, source, strict=True)):
+        raise ValueError("its source words differ")
+    if weights is not None:
+        weights = [[float(weight) for weight in row] for row in weights]
+        if not target or len(weights) != len(target) or any(len(row) != len(source) for row in weights):
+            raise ValueError("its words and weights differ in number")
+    return Alignment(int(record["line"]), 0, source, target, weights)
 
 
 def alignments(
@@ -34,3 +95,55 @@ def alignments(
                 assert weights is not None
                 found[pair] = weights[: len(targets[pair]) + 1, : len(sources[pair]) + 1].cpu().numpy()
     return [found[pair] for pair in range(len(sources))]
+
+
+def merge(weights: NDArray[Any], targets: Sequence[int], sources: Sequence[int]) -> NDArray[Any]:
+    """The weights (target words, source words) of the `weights` (target symbols, source symbols).
+
+    `targets` and `sources` are the numbers of the words, from 0, that the symbols belong to. The weight of a source
+    word is the sum over its symbols, that of a target word the mean over its own.
+    """
+    return word_means(weights, targets) @ _membership(sources).T
+
+
+def word_means(values: NDArray[Any], words: Sequence[int]) -> NDArray[Any]:
+    """The means (words, columns) of the `values` (symbols, columns) over the symbols of each word, as in `merge`."""
+    rows = _membership(words)
+    return (rows / rows.sum(axis=1, keepdims=True)) @ values
+
+
+def _membership(words: Sequence[int]) -> NDArray[Any]:
+    """Which symbol belongs to which word: ones and zeros, shape (words, symbols)."""
+    import numpy as np  # only here: the help of translate must not wait for it
+
+    return np.equal.outer(np.arange(max(words, default=-1) + 1), words).astype(float)
+
+
+def read_dictionary(path: str) -> dict[str, str]:
+    """Read translations of words, one "source<TAB>target" a line; the first line of a source word counts.
+
+    Raises UserError where a line has another form.
+    """
+    dictionary: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        source, _, target = line.partition("\t")
+        if not (source and target) or "\t" in target:
+            raise UserError(f"{path}: line {number} is not a source word, a tab and its translation; correct the line")
+        dictionary.setdefault(source, target)
+    return dictionary
+
+
+def replace_unknown(
+    ids: Sequence[int], words: Sequence[str], source: Sequence[str], alignment: Tensor, dictionary: Mapping[str, str]
+) -> list[str]:
+    """`words` with each unknown word replaced by the source word of largest alpha_ij, or by its `dictionary` entry.
+
+    `ids` are the ids of `words`. `alignment` (Ty, Tx) has a column for each word of `source` and a last one for its
+    end of sentence, which is never copied.
+    """
+    places = alignment[:, : len(source)].argmax(dim=1).tolist()
+    found = (source[place] for place in places)
+    return [
+        dictionary.get(aligned, aligned) if number == UNK else word
+        for number, word, aligned in zip(ids, words, found, strict=False)
+    ]

@@ -26,7 +26,7 @@ from nmt.model.network import Network
 from nmt.settings.sections import Translate
 
 MAXIMUM_LENGTH_RATIO = 3  # of the steps of a search to the words of its source, EOS counted
-WIDE = 500  # the fallback doubles a beam until it is at least so wide
+WIDE = 500  # the fallback doubles a beam until it is at least this wide
 BLOCK = 256  # words; only the blocks with the highest maxima are sorted
 COMPACTION = 0.75  # finished sentences leave the batch once at most this share of it is still searched
 
@@ -50,7 +50,7 @@ class Hypothesis:
         return len(self.words) + self.ended
 
 
-Watch = Callable[[Callable[[], Hypothesis]], None]  # is given a function of the most probable hypothesis so far
+Watch = Callable[[Callable[[], Hypothesis]], None]  # receives a function that returns the best hypothesis so far
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class _Continuations(NamedTuple):
 class _Beams:
     """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each.
 
-    The device has what the model needs. The host decides what ends, goes on and leaves: a step waits for the device
-    once, when the best continuations come to the host in one tensor; those that go on return in another.
+    The device has what the model needs. The host decides what ends, continues and leaves: a step waits for the device
+    once, when the best continuations come to the host in one tensor; those that continue return in another.
     """
 
     def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> None:
@@ -153,7 +153,7 @@ class _Beams:
             self.widths[:] = 0
 
     def _end(self, found: _Continuations) -> NDArray[np.bool_]:
-        """Narrow the beams by the hypotheses that end. Returns which continuations go on, (A, width)."""
+        """Narrow the beams by the hypotheses that end. Returns which continuations stay, (A, width)."""
         possible = (np.arange(found.words.shape[1]) < self.widths[:, np.newaxis]) & np.isfinite(found.scores)
         ended = possible & (found.words == EOS)
         going = possible & (found.words != EOS)
@@ -177,7 +177,7 @@ class _Beams:
     def _continue(
         self, carry: Carry, found: _Continuations, going: NDArray[np.bool_], staying: NDArray[np.bool_]
     ) -> None:
-        """Advance the model by the words of the continuations that go on, in the sentences that stay."""
+        """Advance the model by the words of the remaining continuations, in the remaining sentences."""
         # They move to the front and stay ordered by score.
         order = np.argsort(~going, axis=1, kind="stable")[:, : self.widths.max()]
         scores = np.where(going & staying[:, np.newaxis], found.scores, -np.inf)
@@ -206,7 +206,7 @@ class _Beams:
         self.memory, self.minimum = self.memory.select(index), self.minimum[index]
 
     def leader(self, positions: int) -> Hypothesis:
-        """The most probable hypothesis of the first sentence that goes on, as `hypothesis` gives it."""
+        """The most probable hypothesis of the first sentence that remains, as `hypothesis` gives it."""
         parent, word = self.history[-1][:, 0, 0].tolist()
         return self.hypothesis(_Finished(self.step - 1, parent, word, self.scores[0, 0].item()), positions)
 

@@ -63,7 +63,7 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help=f"text in the source language, one sentence a line; at most {LONGEST} words of a line are used",
+        help=f"text in the source language, one sentence per line; at most {LONGEST} words of a line are used",
     )
     parser.add_argument("target", metavar="TARGET", help="its translation, line by line, with the same limit")
     add_model_argument(parser)

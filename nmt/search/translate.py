@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
 from nmt.corpora.pairs import align
+from nmt.search.alignments import Alignment
 from nmt.search.text import add_model_argument, add_precision_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
 from nmt.system.files import UserError, decode_lines, read_lines, write_together
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nmt.search.beam import BeamSettings
-    from nmt.search.translator import Translation, Translator
+    from nmt.search.translator import Translator
     from nmt.trained import TrainedModel
 
 EXAMPLES = """\
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument_group, ("text", "search", "unknown words", "further output", "speed")
     )
     text.add_argument(
-        "--source", metavar="FILE", help="text to translate, one sentence a line (default: standard input)"
+        "--source", metavar="FILE", help="text to translate, one sentence per line (default: standard input)"
     )
     text.add_argument(
         "--output", type=Output, metavar="FILE", help="the translations, line by line (default: standard output)"
@@ -177,8 +177,8 @@ def run(arguments: argparse.Namespace) -> None:
     if interactive:  # threads that wait for work sleep: spinning takes more time than a line
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.search.alignments import read_dictionary
     from nmt.search.beam import BeamSettings
-    from nmt.search.replace import read_dictionary
     from nmt.search.translator import Translator, check_search
     from nmt.system.device import prepare
     from nmt.trained import load_trained
@@ -216,7 +216,8 @@ def run(arguments: argparse.Namespace) -> None:
                 scores[row] = f"{found.log_probability:.6f}\t{found.length}\t{found.ended:d}"
                 symbols[row] = " ".join(found.symbols)
                 if arguments.alignments is not None:
-                    alignments[row] = _alignment(number, rank, found)
+                    weights = None if found.weights is None else found.weights.tolist()
+                    alignments[row] = Alignment(number, rank, found.source, found.target, weights).to_json()
             progress.update(1)
     files: list[tuple[Output | None, Iterable[str]]] = [
         (arguments.scores, ["log_probability\twords\tended", *scores]),
@@ -245,11 +246,3 @@ def _is_interactive(arguments: argparse.Namespace) -> bool:
     if arguments.interactive and files:
         raise UserError(f"--interactive: from standard input to standard output alone; leave out {', '.join(files)}")
     return arguments.interactive or (sys.stdin.isatty() and not files)
-
-
-def _alignment(number: int, rank: int, found: Translation) -> str:
-    """One line of the alignments file; `weights` is null where the model has a fixed context."""
-    weights = found.weights
-    rounded = None if weights is None else [[round(weight, 4) for weight in row] for row in weights.tolist()]
-    record = {"line": number, "rank": rank, "source": found.source, "target": found.target, "weights": rounded}
-    return json.dumps(record, ensure_ascii=False)

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.search.alignments import merge, replace_unknown
 from nmt.search.beam import MAXIMUM_LENGTH_RATIO, BeamSettings, Hypothesis, search_all
-from nmt.search.merge import merge
-from nmt.search.replace import replace_unknown
 from nmt.search.text import from_words, to_symbols, to_words
 from nmt.settings.sections import WIDEST_BEAM, Translate
 from nmt.settings.variant import LARGEST_BATCH

@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import date
 from functools import cache
 from os.path import normpath
@@ -303,17 +303,6 @@ def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -
         if one.name not in given and one.default is MISSING:
             raise UserError(f"{where}.{one.name} is missing; expected {known[one.name].expected}")
     return cls(**given)
-
-
-def build_parts(cls: type[Kind], parts: Mapping[str, type[Any]], value: Any, where: str) -> Kind:
-    """As `build`, where the values of the keys in `parts` are built of mappings, too; null leaves such a part out."""
-    whole = build(cls, value, where, others=parts)
-    built = {
-        name: build(kind, value[name], f"{where}.{name}")
-        for name, kind in parts.items()
-        if section(value, where).get(name) is not None
-    }
-    return replace(whole, **built)  # type: ignore[type-var]
 
 
 class Section:

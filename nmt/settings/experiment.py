@@ -9,9 +9,9 @@ start.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from nmt.settings import sections
 from nmt.settings.checks import (
@@ -27,6 +27,7 @@ from nmt.settings.checks import (
     text,
     unknown,
 )
+from nmt.settings.parts import parts_of
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
 from nmt.system.files import UserError
 
@@ -34,8 +35,7 @@ PHRASE_BASED = "phrase-based"  # the folder of the phrase-based system's transla
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
 
-@dataclass(frozen=True)
-class Paper:
+class Paper(NamedTuple):
     """The paper whose tables and figures are made (a package of `nmt.papers`), and its settings, not checked yet."""
 
     name: str
@@ -59,6 +59,7 @@ class Experiment:
     seed: Annotated[int, integer(0)] = Optimization.seed
     mirror: Annotated[str | None, optional(text())] = None
     tokenized: Annotated[bool, flag()] = False
+    files: sections.Files | None = None
     generated: sections.Generated = field(default_factory=sections.Generated)
     shard: sections.Shard = field(default_factory=sections.Shard)
     select: sections.Select = field(default_factory=sections.Select)
@@ -68,8 +69,12 @@ class Experiment:
     threads: sections.Threads = field(default_factory=sections.Threads)
     phrase_based: sections.PhraseBased | None = None
     bpe: sections.BytePairs | None = None
-    files: sections.Files | None = None
     paper: Paper | None = None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether the project makes up the language and generates its corpora."""
+        return self.mirror == "generated"
 
     @property
     def runs_phrase_based(self) -> bool:
@@ -86,21 +91,9 @@ class Experiment:
         return labels
 
 
-SECTIONS = {
-    "languages": sections.Languages,
-    "corpora": sections.Corpora,
-    "files": sections.Files,
-    "generated": sections.Generated,
-    "shard": sections.Shard,
-    "select": sections.Select,
-    "shortlist": sections.Shortlist,
-    "translate": sections.Translate,
-    "evaluate": sections.Evaluate,
-    "threads": sections.Threads,
-    "phrase_based": sections.PhraseBased,
-    "bpe": sections.BytePairs,
-}
-OPTIONAL = ("phrase_based", "bpe", "files")
+# Field -> the type of its section, and the fields whose section may be null.
+SECTIONS = parts_of(Experiment)
+OPTIONAL = [one.name for one in fields(Experiment) if one.name in SECTIONS and one.default is None]
 REPLACED = ("registry", "corpora", "mirror")  # by `files`
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
 KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", "tokenized", *SECTIONS, "paper", "defaults", "prototypes"]

@@ -95,12 +95,12 @@ class Files:
 
 @dataclass(frozen=True)
 class Shard:
-    """Training corpora are worked on in shards of about so many pairs."""
+    """Training corpora are processed in shards of about this many pairs."""
 
     pairs: Annotated[int, integer(1)] = 2_000_000
 
     def count(self, pairs: int) -> int:
-        """In how many shards a corpus of `pairs` pairs is worked on."""
+        """In how many shards a corpus of `pairs` pairs is processed."""
         return max(1, round(pairs / self.pairs))
 
 

@@ -23,6 +23,7 @@ from nmt.settings.checks import (
     positive,
     text,
 )
+from nmt.settings.parts import parts_of
 from nmt.system.files import UserError
 
 #: Module and class of each attention and of each unit. A model imports only those that it uses.
@@ -105,12 +106,9 @@ class RunTime:
     device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
 
 
-PARTS = {"architecture": Architecture, "optimization": Optimization, "run_time": RunTime}
-
-
 @dataclass(frozen=True)
 class Variant:
-    """One model of an experiment; `continues` names the variant whose trained model it goes on from."""
+    """One model of an experiment; `continues` names the variant whose trained model it continues."""
 
     name: str
     label: str
@@ -149,7 +147,7 @@ class Variant:
         """The settings that decide the trained weights, but those at a neutral value.
 
         A neutral value is the one that leaves a training what it was before the setting existed: so a new setting
-        trains nothing again and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
+        retrains nothing and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
         model or of optimizer does not use is left out, or has its default where it was not always left out.
         """
         settings = learned(self.architecture) | learned(self.optimization)
@@ -172,6 +170,9 @@ class _Named:
     name: Annotated[str, identifier()]
     label: Annotated[str, text(0)] = ""
     continues: Annotated[str | None, optional(identifier())] = None
+
+
+PARTS = parts_of(Variant)
 
 
 def keys_of(kind: type) -> list[str]:

@@ -28,7 +28,7 @@ class UserError(Exception):
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with escapes for what a terminal would obey, not show: it may quote a file or a server."""
+    """`text` on one line, with control characters escaped: it may quote a file or a server."""
     return "".join(
         one if one.isprintable() else " " if one.isspace() else one.encode("unicode_escape").decode() for one in text
     )

@@ -53,7 +53,7 @@ class Lasting:
 
 
 def outlive_readers(handlers: Iterable[logging.Handler]) -> None:
-    """Let this process go on when the reader of its standard error leaves, to which `handlers` may write, too."""
+    """Let this process continue when the reader of its standard error leaves, to which `handlers` may write, too."""
     before, sys.stderr = sys.stderr, Lasting(sys.stderr)
     for handler in handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is before:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from nmt.toy import inflection, lexicon
@@ -141,3 +141,22 @@ def words() -> Words:
         surnames=_ranked(people, 1.0, 60000),
         towns=_ranked(towns, 1.1, 40000),
     )
+
+
+def word_classes() -> dict[str, frozenset[str]]:
+    """Class -> its words in lower case: articles, prepositions, nouns, adjectives, and names of places."""
+    known = words()
+    places = [form for noun in known.nouns["l"] for form in noun.english]
+    places += [country for country, _, _ in known.countries]
+    return {
+        "article": _single(["a", "an", "the"]),
+        "preposition": _single(["of", *(english for english, *_ in known.prepositions)]),
+        "noun": _single(form for nouns in known.nouns.values() for noun in nouns for form in noun.english),
+        "adjective": _single(adjective.english for adjective in known.adjectives),
+        "place": _single([*places, *known.towns]),
+    }
+
+
+def _single(phrases: Iterable[str]) -> frozenset[str]:
+    """Those of one word, in lower case."""
+    return frozenset(phrase.lower() for phrase in phrases if " " not in phrase)

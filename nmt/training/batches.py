@@ -37,7 +37,7 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The endless training stream: pairs of at most `maximum_length` words a side, in their shuffled order.
+    """The endless training stream: pairs of at most `maximum_length` words per side, in their shuffled order.
 
     The next `sort_batches` x `size` pairs, continuing from the first pair after the last, are sorted by their longer
     side and cut into `sort_batches` minibatches of exactly `size`, shortest first. A batch depends on its number alone,
@@ -52,7 +52,7 @@ class Batches:
         )  # 4 bytes per pair; nothing else here grows with the corpus
         self.size, self.sort_batches = size, sort_batches
         if not len(self.pairs):
-            raise UserError(f"no training pair has at most {maximum_length} words a side: raise maximum_length")
+            raise UserError(f"no training pair has at most {maximum_length} words per side: raise maximum_length")
 
     def __getitem__(self, number: int) -> Batch:
         group, place = divmod(number, self.sort_batches)

@@ -23,7 +23,7 @@ from nmt.system.files import UserError, atomic, check_replaceable, sync_folder, 
 from nmt.training.metrics import METRICS
 
 LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
-TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change as these are mended
+TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
 FOLLOWS = "initial"  # that of a model which was trained on them
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"

@@ -1,7 +1,7 @@
 """Make a model from the latest checkpoint of a training run, or copy a model, on request at half the size.
 
-The run may still go on, or have ended early or been killed; it is not disturbed. With a patience, the model is the best
-one of the checkpoint, otherwise the last one.
+The run may still be active, or have ended early or been killed; it is not disturbed. With a patience, the model is the
+best one of the checkpoint, otherwise the last one.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
 
 
 def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:
-    """The model of `checkpoint`, for shortlists of so many symbols; UserError if it has others."""
+    """The model of `checkpoint`, for shortlists of these sizes; UserError if it has others."""
     known = {key: value for key, value in checkpoint.settings.items() if key in keys_of(Architecture)}
     source_symbols, target_symbols = symbols
     with torch.device("meta"):

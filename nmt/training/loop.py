@@ -39,19 +39,20 @@ SKIPS_ALLOWED = 20
 
 
 def rate(words: int, seconds: float) -> float | None:
-    """Words a second; None where no time has passed by the clock."""
+    """Words per second; None where no time has passed by the clock."""
     return words / seconds if seconds else None
 
 
 class Training:
     """One training run: the model, its optimizer, the data and the progress.
 
-    `settings` are those that a checkpoint must agree with, `folder` is that of the checkpoints, and `hours_before` is
+    `settings` must equal those of a checkpoint, `folder` is that of the checkpoints, and `hours_before` is
     the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
     def __init__(
         self,
+        *,
         variant: Variant,
         model: Network,
         batches: Batches,
@@ -157,37 +158,53 @@ class Training:
             end = self.saved_at + 60 * minutes
             early = False
             while not (early or self.finished()):
-                batch, words = next(prepared)
-                if self.optimization.cooldown:
-                    self.update.set_learning_rate(self.learning_rate())
-                self.pending.append(self.update(batch.to(self.device)))
-                state.updates += 1
-                state.interval.words += words
-                figures = None
-                evaluated = state.updates % self.optimization.evaluate_every == 0 or state.updates == self.last
-                if evaluated or state.updates % UPDATES_A_RECORD == 0:
-                    figures = self.record()
-                if evaluated:
-                    self.evaluate()
-                stopped, over, due = processes.any(stop.asked, time.monotonic() >= end, self.checkpoint_due())
-                if stopped or over or due or self.finished():  # the model is written after it, and may find no room
-                    self.checkpoint()
-                if stopped:
-                    raise StoppedError(
-                        f"stopped; {self.folder / LATEST} is written, the same command resumes from it"
-                        if processes.first
-                        else ""
-                    )
-                early = over and not self.finished()
+                self.advance(*next(prepared))
+                figures = self.measure()
+                early = self.save(stop.asked, time.monotonic() >= end)
                 if early:
-                    figures = figures or self.record()
-                    if not evaluated:
-                        self.evaluate()
+                    figures = self.measure(at_end=True) or figures
                 if progress is not None and figures is not None:
                     progress.update(state.updates - shown, **figures, **state.scores(best=False))
                     shown = state.updates
         self.check_development_nll()
         return not early
+
+    def advance(self, batch: Batch, words: int) -> None:
+        """Make one update; `words` are the target words of the whole minibatch."""
+        if self.optimization.cooldown:
+            self.update.set_learning_rate(self.learning_rate())
+        self.pending.append(self.update(batch.to(self.device)))
+        self.state.updates += 1
+        self.state.interval.words += words
+
+    def measure(self, at_end: bool = False) -> dict[str, float | None] | None:
+        """Record and evaluate if this update is due for it; return the figures of a record.
+
+        With `at_end`, where the run ends early, do instead what this update was not due for.
+        """
+        updates = self.state.updates
+        evaluates = updates % self.optimization.evaluate_every == 0 or updates == self.last
+        records = evaluates or updates % UPDATES_A_RECORD == 0
+        figures = self.record() if records != at_end else None
+        if evaluates != at_end:
+            self.evaluate()
+        return figures
+
+    def save(self, stopped: bool, over: bool) -> bool:
+        """Write a checkpoint when one is due, or when any of the processes is `stopped` or its time is `over`.
+
+        Return whether the run ends early. Raises StoppedError where it is stopped.
+        """
+        stopped, over, due = self.processes.any(stopped, over, self.checkpoint_due())
+        if stopped or over or due or self.finished():  # writing the model, which comes next, may find no space
+            self.checkpoint()
+        if stopped:
+            raise StoppedError(
+                f"stopped; {self.folder / LATEST} is written, the same command resumes from it"
+                if self.processes.first
+                else ""
+            )
+        return over and not self.finished()
 
     def learning_rate(self) -> float:
         """The learning rate of the next update: during the cooldown, proportional to the updates that are left."""

@@ -1,15 +1,74 @@
-"""The metrics that a training writes on its way: one JSON object a line."""
+"""The metrics of a training run: JSON lines, written as it runs and read while others follow it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+from nmt.settings.checks import finite, integer
 
 METRICS = "metrics.jsonl"
 
 
 def append_metrics(file: Path, updates: int, seconds: float, **figures: float | None) -> None:
-    """Append one line of `figures`, as they were after so many updates and seconds of training."""
+    """Append one line of `figures`, after these updates and seconds of training."""
     line = {"updates": updates, "seconds": round(seconds, 3), **figures}
     with open(file, "a", encoding="utf-8") as lines:
         lines.write(json.dumps(line) + "\n")
+
+
+Record = dict[str, float | None]
+
+
+def folders(experiment: str, variant: str) -> tuple[Path, Path]:
+    """The folder of a training's checkpoints and metrics while it runs, and that of the finished model."""
+    data = Path("data") / experiment
+    return data / "checkpoints" / variant, data / "models" / variant
+
+
+def latest(experiment: str, variant: str) -> Path | None:
+    """The metrics file of a variant that was written last, of a training under way or finished; None before any."""
+    files = [folder / METRICS for folder in folders(experiment, variant)]
+    written = {file: _written(file) for file in files}
+    return max((file for file in files if written[file]), key=lambda file: written[file], default=None)
+
+
+def _written(file: Path) -> float:
+    """When a file was last written; 0 if it does not exist."""
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def read_metrics(file: Path) -> list[Record]:
+    """The records of a file to which a training may be writing: a line that is no whole record is skipped."""
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    records = []
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if _is_record(record):
+            records.append(record)
+    return records
+
+
+def _is_record(value: Any) -> bool:
+    """Whether `value` is what a training writes: updates, seconds, and figures that are numbers or not known."""
+    return (
+        isinstance(value, dict)
+        and integer(0).accepts(value.get("updates"))
+        and finite(0).accepts(value.get("seconds"))
+        and all(one is None or finite(0).accepts(one) for one in value.values())
+    )
+
+
+def values(records: list[Record], name: str) -> list[tuple[int, float]]:
+    """(updates, value) of every record that holds the figure `name`."""
+    return [(int(record["updates"] or 0), value) for record in records if (value := record.get(name)) is not None]

@@ -1,4 +1,4 @@
-"""Average negative log-likelihood of sentence pairs for Table 2, in nats a sentence, EOS included."""
+"""Average negative log-likelihood of sentence pairs for Table 2, in nats per sentence, EOS included."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help=f"tokenized text, one sentence a line; at most {LONGEST} words of a line are used",
+        help=f"tokenized text, one sentence per line; at most {LONGEST} words of a line are used",
     )
     parser.add_argument(
         "--maximum-length",
         type=int,
         default=math.inf,
         metavar="WORDS",
-        help="only pairs of at most so many words a side, as the model's training takes them (default: all)",
+        help="only pairs of at most this many words per side, as the model's training takes them (default: all)",
     )
     parser.add_argument(
         "--sample", type=int, metavar="PAIRS", help="score only a random sample of this many pairs; needs --seed"
@@ -58,13 +58,13 @@ def run(arguments: argparse.Namespace) -> None:
     pairs, longest = len(sources), arguments.maximum_length
     short = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= longest]
     if not short:
-        raise UserError(f"{arguments.texts[0]}: no pair has at most {longest} words a side; raise --maximum-length")
+        raise UserError(f"{arguments.texts[0]}: no pair has at most {longest} words per side; raise --maximum-length")
     scored = short
     if arguments.sample is not None and arguments.sample < len(short):
         drawn = np.random.default_rng(arguments.seed).choice(len(short), arguments.sample, replace=False)
         scored = [short[number] for number in sorted(drawn)]
     if long := sum(max(map(len, pair)) > LONGEST for pair in scored):
-        warn(f"{arguments.texts[0]}: only the first {LONGEST} words a side are used, in {long} of the pairs")
+        warn(f"{arguments.texts[0]}: only the first {LONGEST} words per side are used, in {long} of the pairs")
     sources, targets = ([side[:LONGEST] for side in sides] for sides in zip(*scored, strict=True))
     losses = sentence_nll(trained.model, sources, targets, device)
     figures = {

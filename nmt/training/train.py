@@ -11,8 +11,10 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from nmt.corpora.binarize import META, Bitext
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=Path,
         metavar=("SOURCE", "TARGET"),
-        help="tokenized development text, one sentence a line",
+        help="tokenized development text, one sentence per line",
     )
     parser.add_argument(
         "--shortlists",
@@ -85,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=math.inf,
         metavar="N",
-        help="end after so many minutes of training, with the model so far; the checkpoint is kept, and the"
+        help="end after this many minutes of training, with the model so far; the checkpoint is kept, and the"
         " same command resumes from it (default: no limit)",
     )
     parser.add_argument(
@@ -94,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=OutputFolder,
         metavar="DIR",
         help="folder for the model, its shortlists, summary.json (figures for Table 2) and metrics.jsonl (mean cost,"
-        " norm of the gradient and target words a second of every 50 updates, and development scores; in nats a"
+        " norm of the gradient and target words per second of every 50 updates, and development scores; in nats per"
         " sentence, or BLEU in percent)",
     )
 
@@ -142,46 +144,58 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     shortlists = read_shortlists(arguments)
     bitext = Bitext(arguments.data)
     bitext.require(shortlists, arguments.shortlists)
-    batches = Batches(bitext, optimization.maximum_length, optimization.batch, optimization.sort_batches)
     development = read_ids(arguments.development, shortlists)
-    if (variant.continues is None) != (arguments.initial is None):
-        raise UserError("--initial: needed by a variant that continues another, and by no other")
-    settings = {
-        **variant.learned(),
-        "data": fingerprint([arguments.data / META]),
-        "development": fingerprint(arguments.development),
-    }
-    if arguments.codes:
-        settings["codes"] = fingerprint(arguments.codes)
-    hours_before = 0.0
-    if arguments.initial is None:
-        source_symbols, target_symbols = map(len, shortlists)
-        model = Network(variant.architecture, source_symbols, target_symbols, optimization.implementation)
-        scales = optimization.initialization_scale, optimization.attention_scale, optimization.forget_bias
-        initialize(model, optimization.seed, *scales)
-    else:
-        earlier = load_trained(arguments.initial)
-        if any(
-            (one.symbols, one.codes) != (other.symbols, other.codes)
-            for one, other in zip(shortlists, (earlier.source, earlier.target), strict=True)
-        ):
-            raise UserError(f"--shortlists, --codes: not those of the model {arguments.initial}; name its own")
-        if earlier.model.architecture != variant.architecture:
-            raise UserError(f"--initial: the architecture of {arguments.initial} is not this variant's; name another")
-        settings["initial"] = fingerprint([arguments.initial / MODEL])
-        hours_before = read_values(arguments.initial / SUMMARY, hours=finite(0))["hours"]
-        model = Network(variant.architecture, *earlier.model.symbols, optimization.implementation)
-        model.load_state_dict(earlier.model.state_dict())
-        model.updates = earlier.model.updates
-    bleu = None
-    if optimization.stop_on == "bleu":
-        from nmt.training.greedy import GreedyBLEU
-
-        bleu = GreedyBLEU(arguments.development, shortlists)
+    model, hours_before = first_model(arguments.initial, variant, shortlists)
     training = Training(
-        variant, model, batches, development, arguments.checkpoints, settings, hours_before, processes, bleu
+        variant=variant,
+        model=model,
+        batches=Batches(bitext, optimization.maximum_length, optimization.batch, optimization.sort_batches),
+        development=development,
+        folder=arguments.checkpoints,
+        settings=learned(arguments, variant),
+        hours_before=hours_before,
+        processes=processes,
+        bleu=greedy_bleu(arguments.development, shortlists) if optimization.stop_on == "bleu" else None,
     )
     return training, shortlists
+
+
+def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortlist]) -> tuple[Network, float]:
+    """The model before the first update, drawn or taken from the folder `initial`, and the hours it was trained."""
+    optimization = variant.optimization
+    if (variant.continues is None) != (initial is None):
+        raise UserError("--initial: needed by a variant that continues another, and by no other")
+    source, target = shortlists
+    model = Network(variant.architecture, len(source), len(target), optimization.implementation)
+    if initial is None:
+        initialize(model, optimization)
+        return model, 0.0
+    earlier = load_trained(initial)
+    if any(
+        (one.symbols, one.codes) != (other.symbols, other.codes)
+        for one, other in zip(shortlists, (earlier.source, earlier.target), strict=True)
+    ):
+        raise UserError(f"--shortlists, --codes: not those of the model {initial}; name its own")
+    if earlier.model.architecture != variant.architecture:
+        raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
+    model.load_state_dict(earlier.model.state_dict())
+    model.updates = earlier.model.updates
+    return model, read_values(initial / SUMMARY, hours=finite(0))["hours"]
+
+
+def learned(arguments: argparse.Namespace, variant: Variant) -> dict[str, Any]:
+    """All that decides the trained weights: the variant's settings and the fingerprints of what is read."""
+    read = {"data": [arguments.data / META], "development": arguments.development, "codes": arguments.codes}
+    if arguments.initial is not None:
+        read["initial"] = [arguments.initial / MODEL]
+    return variant.learned() | {name: fingerprint(paths) for name, paths in read.items() if paths}
+
+
+def greedy_bleu(development: list[str], shortlists: list[Shortlist]) -> Callable[[Network, Processes], float]:
+    """The score of the development set by greedy search; its modules are imported by the variants that use it alone."""
+    from nmt.training.greedy import GreedyBLEU
+
+    return GreedyBLEU(development, shortlists)
 
 
 def is_finished(training: Training, output: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def tiny_model(seed: int = 1, dtype: torch.dtype = torch.float64, **settings: An
     variant = tiny_variant(**settings)
     learning = variant.optimization
     model = Network(variant.architecture, SOURCE_SYMBOLS, TARGET_SYMBOLS, learning.implementation).to(dtype)
-    initialize(model, seed, learning.initialization_scale, learning.attention_scale)
+    initialize(model, replace(learning, seed=seed))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.ordered_parameters():

@@ -18,7 +18,7 @@ from nmt.model.initialization import count_parameters, initialize
 from nmt.model.memory import Memory
 from nmt.model.network import Network
 from nmt.model.units import Unit
-from nmt.settings.variant import Architecture
+from nmt.settings.variant import Architecture, Optimization
 from nmt.training.batches import Batch
 from tests.model import oracle
 from tests.model.models import ORDERS, TARGET_SYMBOLS, kinds, ragged_batch, ragged_pairs, tiny_model, tiny_variant
@@ -262,7 +262,7 @@ def test_full_size_of_the_second_paper(settings: dict[str, Any], count: int) -> 
 def test_weights_of_the_score_start_as_those_of_the_first_paper() -> None:
     """W_y is as small as W_a, and V is zero as v_a is: the attention starts with the same weight everywhere."""
     model = Network(tiny_variant(embedding=50, alignment=60, **ATTY2D).architecture, 99, 99)
-    initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
+    initialize(model, Optimization(updates=1, seed=3))
     assert model.decoder.attention.W_y.std().item() == pytest.approx(0.001, rel=0.1)
     assert not model.decoder.attention.V.any()
 
@@ -314,7 +314,7 @@ def test_the_gradients_of_the_annotations_are_summed_in_a_fixed_order() -> None:
 def test_initialization_is_appendix_b1() -> None:
     sizes = {"hidden": 40, "embedding": 50, "alignment": 60, "contextualization": 70}
     model = Network(tiny_variant(**sizes).architecture, 99, 99)
-    initialize(model, seed=3, initialization_scale=0.01, attention_scale=0.001)
+    initialize(model, Optimization(updates=1, seed=3))
     weights = dict(model.named_parameters())
     for name in (
         "decoder.unit.U",
@@ -338,7 +338,7 @@ def test_initialization_is_appendix_b1() -> None:
     ):
         assert not weights[name].any()
     again = Network(model.architecture, 99, 99)
-    initialize(again, seed=3, initialization_scale=0.01, attention_scale=0.001)
+    initialize(again, Optimization(updates=1, seed=3))
     assert all(torch.equal(one, other) for one, other in zip(model.parameters(), again.parameters(), strict=True))
 
 

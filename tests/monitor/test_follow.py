@@ -234,7 +234,7 @@ def test_make_demo_uses_the_logger(code: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "stage"),
     [
-        ("mirror", "text"),
+        ("generate", "text"),
         ("development", "text"),
         ("extract_monolingual", "text"),
         ("thot_translate", "phrase-based system"),
@@ -251,4 +251,4 @@ def test_the_stage_of_a_rule(rule: str, stage: str) -> None:
 
 
 def test_every_step_has_a_module_that_tells_its_stage() -> None:
-    assert {step.rpartition(".")[2] for step in commands.names()} <= module.rooms().keys()
+    assert {step.rpartition(".")[2] for step in commands.names()} <= module.packages().keys()

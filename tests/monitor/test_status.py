@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nmt.__main__ import main
-from nmt.monitor.metrics import latest, read_metrics, values
 from nmt.monitor.status import _span
 from nmt.settings.ownership import record
+from nmt.training.metrics import latest, read_metrics, values
 from tests.training.toy import arguments
 
 CONFIG = """

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
-from nmt.papers.bahdanau2015.printed_sentences import PRINTED
+from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError
@@ -21,7 +21,7 @@ from tests.papers.experiment import experiment
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = [path for path in sorted((ROOT / "config").rglob("*.yaml")) if path.name != "manual.yaml"]
-ROOM = '''\
+PAPER = '''\
 """A paper of one table."""
 
 from nmt.papers.second2020.settings import Settings
@@ -60,13 +60,13 @@ from tests.papers.experiment import experiment
 
 second = experiment(paper={"name": "second2020"}, select={"rule": "all"})
 found = collect(second, papers.artefacts(second))
-print(json.dumps([papers.rooms(), papers.page_head(second), targets(found.values(), ["", "e/"])]))
+print(json.dumps([papers.names(), papers.page_head(second), targets(found.values(), ["", "e/"])]))
 """
 
 
 def test_the_papers() -> None:
-    assert "bahdanau2015" in papers.rooms()
-    assert papers.room("bahdanau2015").STEPS["table1"]
+    assert "bahdanau2015" in papers.names()
+    assert papers.paper("bahdanau2015").STEPS["table1"]
     assert papers.page_head(experiment()) == []
     assert papers.settings(experiment()) is None
 
@@ -113,11 +113,11 @@ def test_a_second_paper_needs_no_edit_outside_its_folder(tmp_path: Path) -> None
     (tmp_path / "tests/__init__.py").touch()
     second = tmp_path / "nmt/papers/second2020"
     second.mkdir()
-    for name, text in {"__init__": '"""Somebody (2020)."""\n', "room": ROOM, "settings": SETTINGS}.items():
+    for name, text in {"__init__": '"""Somebody (2020)."""\n', "paper": PAPER, "settings": SETTINGS}.items():
         (second / f"{name}.py").write_text(text)
     said = subprocess.run([sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True)
-    rooms, head, targets = json.loads(said.stdout)
-    assert rooms == sorted([*papers.rooms(), "second2020"])
+    names, head, targets = json.loads(said.stdout)
+    assert names == sorted([*papers.names(), "second2020"])
     assert head == ["--title", "Second", "--reference", "Somebody (2020)"]
     assert {target for target in targets if "longest" in target} == {
         *("<results>/longest.csv", "<results>/e/longest.csv"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.holm import holm
+from nmt.evaluation.bootstrap import holm
 from nmt.report.markup import MADE_UP
 from nmt.report.page import show_table
 from nmt.report.significance import COLUMNS, markdown, with_holm

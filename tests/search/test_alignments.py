@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
 
-from nmt.corpora.shortlist import EOS
-from nmt.search.alignments import alignments
+from nmt.corpora.shortlist import EOS, EOS_SYMBOL, UNK
+from nmt.search.alignments import Alignment, alignments, merge, read_alignments, read_dictionary, replace_unknown
+from nmt.system.files import UserError
 from tests.model import oracle
 from tests.model.models import ragged_pairs, tiny_model
 
@@ -21,3 +26,55 @@ def test_weights_are_those_of_the_equations(order: str, implementation: str) -> 
     for source, target, matrix in zip(sources, targets, found, strict=True):
         _, expected = oracle.nll(weights, [*source, EOS], [*target, EOS], order == "printed")
         np.testing.assert_allclose(matrix, expected, rtol=1e-10)
+
+
+def test_a_line_of_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    one = Alignment(1, 0, ["UNK", "b", EOS_SYMBOL], ["c", EOS_SYMBOL], [[0.12345, 0.8, 0.1], [0.0, 0.5, 0.5]])
+    other = replace(one, rank=1, target=["d"])
+    fixed = replace(one, line=2, source=["e", EOS_SYMBOL], weights=None)
+    path = tmp_path / "alignments.jsonl"
+    path.write_text("".join(f"{each.to_json()}\n" for each in (one, other, fixed)))
+    rounded = replace(one, source=["a", "b", EOS_SYMBOL], weights=[[0.1235, 0.8, 0.1], [0.0, 0.5, 0.5]])
+    assert list(read_alignments(str(path), ["z", "a b", "e"])) == [rounded, fixed]
+    with pytest.raises(UserError, match=r"line 1 is not an alignment of the source \(its source words differ\)"):
+        list(read_alignments(str(path), ["z", "a c", "e"]))
+
+
+def test_source_subwords_are_summed_and_target_subwords_averaged() -> None:
+    weights = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+    # Target: a word of two subwords, then one of one; source: likewise, with a dropped word between them.
+    expected = [[0.75, 0.0, 0.25], [0.25, 0.0, 0.75]]
+    assert merge(weights, [0, 0, 1], [0, 0, 2]).tolist() == expected
+
+
+def test_weights_between_words_stay_as_they_are() -> None:
+    weights = np.random.default_rng(1).random((4, 6))
+    assert np.array_equal(merge(weights, range(4), range(6)), weights)
+
+
+def test_the_word_of_largest_weight_but_never_the_end() -> None:
+    alignment = torch.tensor([[0.1, 0.7, 0.2], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.0, 0.0, 1.0]])
+    words = replace_unknown([UNK, 5, UNK], ["UNK", "UNK", "UNK"], ["Anna", "Orléans"], alignment, {})
+    assert words == ["Orléans", "UNK", "Orléans"]  # the second is another symbol that is written the same
+    dictionary = {"Orléans": "la Nouvelle-Orléans"}
+    assert replace_unknown([UNK, 5], ["UNK", "x"], ["Anna", "Orléans"], alignment, dictionary) == [
+        "la Nouvelle-Orléans",
+        "x",
+    ]
+
+
+def test_the_first_line_of_a_source_word_counts(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("a\tb\nc\td e\u2028f\na\tg\n", encoding="utf-8")
+    assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d e\u2028f"}
+
+
+def test_a_dictionary_of_another_system_has_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "words").write_bytes("\ufeffa\tb\r\nc\td\r\n".encode())
+    assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d"}
+
+
+@pytest.mark.parametrize("line", ["a b", "a\t", "\tb", "a\tb\tc", ""])
+def test_a_line_that_is_not_a_pair_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "words").write_text(f"a\tb\n{line}\n", encoding="utf-8")
+    with pytest.raises(UserError, match="words: line 2 is not a source word"):
+        read_dictionary(str(tmp_path / "words"))

@@ -21,7 +21,8 @@ from nmt.__main__ import main
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import UNK, Shortlist
 from nmt.corpora.tokenize import Tokenizer
-from nmt.search import text, translate
+from nmt.search import text
+from nmt.search.alignments import Alignment
 from nmt.trained import TrainedModel, load_trained
 from tests.model.models import TARGET_SYMBOLS, save_trained, sign, tiny_model
 from tests.search.reference import Found, reference_fallback
@@ -354,12 +355,12 @@ def test_a_mistaken_option_is_said_in_one_line(
 
 
 def test_all_outputs_are_replaced_or_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(number: int, *_: Any) -> str:
-        return "{}" if number < 2 else os.fsdecode(b"\xff")  # which cannot be written
+    def broken(one: Alignment) -> str:
+        return "{}" if one.line < 2 else os.fsdecode(b"\xff")  # which cannot be written
 
     (folder / "out").mkdir()
     write(folder / "out/scores.tsv", "old")
-    monkeypatch.setattr(translate, "_alignment", broken)
+    monkeypatch.setattr(Alignment, "to_json", broken)
     with pytest.raises(UnicodeEncodeError):
         step(folder)
     assert {path.name: lines_of(path) for path in (folder / "out").iterdir()} == {"scores.tsv": ["old"]}

@@ -123,13 +123,13 @@ def test_long_pairs_are_cut(
     expected = [by_hand(model, [2, 3, 4], [2]), by_hand(model, [7, 8], [4])]
     assert figures["per_sentence"] == pytest.approx(expected, rel=1e-5)
     assert (figures["pairs"], figures["short_pairs"], figures["words"]) == (3, 2, 4)
-    said = f"nmt: warning: {folder}/source.txt: only the first 3 words a side are used, in 1 of the pairs\n"
+    said = f"nmt: warning: {folder}/source.txt: only the first 3 words per side are used, in 1 of the pairs\n"
     assert capsys.readouterr().err == said
 
 
 def test_no_pair_that_is_short_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert step(folder, "--maximum-length", "1") == 1
-    error = f"nmt nll: {folder}/source.txt: no pair has at most 1 words a side; raise --maximum-length\n"
+    error = f"nmt nll: {folder}/source.txt: no pair has at most 1 words per side; raise --maximum-length\n"
     assert capsys.readouterr().err == error
 
 

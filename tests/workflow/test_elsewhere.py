@@ -111,9 +111,9 @@ def test_a_new_experiment_is_planned_where_it_is_written(here: Tree) -> None:
 def test_jobs_in_conda_find_the_package(project: Tree, here: Tree, conda: Path) -> None:
     (here.folder / "small.yaml").write_text(SMALL)
     command = ["-s", str(project.folder / "Snakefile"), "--use-conda", "--cores", "1", "--configfile", "small.yaml"]
-    run = here.snakemake(*command, "--until", "mirror", configs=[], path=str(conda / "bin"))
+    run = here.snakemake(*command, "--until", "generate", configs=[], path=str(conda / "bin"))
     assert run.returncode == 0, run.stdout[-4000:]
-    [log] = (here.folder / "logs/mirror").rglob("*.log")
+    [log] = (here.folder / "logs/generate").rglob("*.log")
     assert MARK in log.read_text()
 
 

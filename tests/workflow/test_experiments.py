@@ -41,7 +41,7 @@ paper: {name: choi2017, pairs: [[AttY2D, AttY]], table1: {}, table2: {}, paramet
 variants: {small: null, AttY: {updates: 30}, AttY2D: {updates: 30, seed: 2}}
 """
 ODD = "it's a $(touch PWNED) & (text)"  # a folder, a file and a registry
-ROOM = '''\
+PAPER = '''\
 """A paper of one table."""
 
 from dataclasses import dataclass
@@ -102,12 +102,12 @@ rule longest:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(tmp_path_factory.mktemp("tree"))
     (tree.folder / "mine.yaml").write_text(MINE)
-    room = tree.folder / "nmt/papers/second2020"
+    package = tree.folder / "nmt/papers/second2020"
     files = {
-        room / "__init__.py": '"""Somebody (2020)."""\n',
-        room / "room.py": ROOM,
-        room / "longest.py": STEP,
-        room / "longest.rst": "The longest translation of each system.\n",
+        package / "__init__.py": '"""Somebody (2020)."""\n',
+        package / "paper.py": PAPER,
+        package / "longest.py": STEP,
+        package / "longest.rst": "The longest translation of each system.\n",
         tree.folder / "config/second2020.yaml": SECOND,
         tree.folder / "config/choi.yaml": CHOI,
         tree.folder / "workflow/rules/second2020.smk": RULE,
@@ -125,7 +125,7 @@ def rules(tree: Tree, config: str) -> dict[str, int]:
 
 
 def test_one_variant_needs_no_in_domain_text_no_phrase_based_system_and_no_paper(tree: Tree) -> None:
-    stages = {"mirror": 1, "fetch": 3, "extract": 3, "tokenize": 6, "development": 2, "clean": 1, "select": 1}
+    stages = {"generate": 1, "fetch": 3, "extract": 3, "tokenize": 6, "development": 2, "clean": 1, "select": 1}
     stages |= {"shortlist": 2, "binarize": 1, "train": 1, "translate": 1, "index": 1}
     shown = {"selection_table": 1, "coverage": 1, "sheet_selection": 1, "sheet_coverage": 1}
     shown |= {"gather_metrics": 1, "learning_curves": 1}

@@ -165,7 +165,7 @@ def test_open_text_needs_one_setting(tree: Tree) -> None:
     (tree.folder / "corpora").mkdir(exist_ok=True)
     plan = jobs(tree.snakemake("--dry-run", "--config", "mirror=corpora", configs=["config/open.yaml"]))
     rules = [rule for rule, _ in plan]
-    assert (rules.count("train"), rules.count("table1"), rules.count("mirror")) == (5, 2, 0)
+    assert (rules.count("train"), rules.count("table1"), rules.count("generate")) == (5, 2, 0)
 
 
 def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:

@@ -1,5 +1,5 @@
 # The tables and figures of Bahdanau, Cho and Bengio (2015). Those that the experiment leaves out have no rule.
-from nmt.papers.bahdanau2015.room import curves, phrase_based_options
+from nmt.papers.bahdanau2015.paper import curves, phrase_based_options
 
 PAPER = papers.settings(EXPERIMENT)
 
@@ -20,8 +20,6 @@ if PAPER.table1:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(SYSTEMS),
             phrase_based=phrase_based_options(EXPERIMENT),
@@ -30,7 +28,7 @@ if PAPER.table1:
         shell:
             "python -m nmt bahdanau2015.table1 --scores {input.scores:q} --labels {params.labels:q}"
             " --printed {input.printed:q} {params.phrase_based:q} --tuning {input.tuning:q}"
-            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2> {log:q}"
+            f" --output-tex {{output.tex:q}}{TABLE}{LOG}"
 
 
 if PAPER.table2:
@@ -50,8 +48,6 @@ if PAPER.table2:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(EXPERIMENT.variants),
             batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
@@ -60,7 +56,7 @@ if PAPER.table2:
         shell:
             "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --batches {params.batches:q}"
             " --train-nll {input.train:q} --development-nll {input.development:q} --labels {params.labels:q}"
-            " --printed {input.printed:q} {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            f" --printed {{input.printed:q}}{TABLE}{LOG}"
 
 
 if PAPER.table3:
@@ -80,8 +76,6 @@ if PAPER.table3:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(PAPER.table3.models),
             set=lambda wildcards: PLACES[wildcards.place],
@@ -93,28 +87,8 @@ if PAPER.table3:
         shell:
             "python -m nmt bahdanau2015.table3 --source {input.source:q} --raw-source {input.raw_source:q}"
             " --reference {input.reference:q} --translations {input.translations:q} --labels {params.labels:q}"
-            " --set {params.set:q} --language {params.language:q} --settings {params.settings:q} --seed {params.seed:q}"
-            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
-
-
-if PAPER.figure1:
-
-    rule figure1:
-        output:
-            **drawn("figure1"),
-        log:
-            "logs/figure1/<experiment>/figure1.log",
-        benchmark:
-            "benchmarks/figure1/<experiment>/figure1.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("bahdanau2015.figure1"),
-        shell:
-            "python -m nmt bahdanau2015.figure1 --outputs {output:q} 2> {log:q}"
+            " --set {params.set:q} --language {params.language:q}"
+            f" --settings {{params.settings:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
 
 
 if PAPER.figure2:
@@ -133,8 +107,6 @@ if PAPER.figure2:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             labels=labels(curves(PAPER, EXPERIMENT)),
             settings=PAPER.figure2.to_json("bin_width"),
@@ -142,37 +114,17 @@ if PAPER.figure2:
         shell:
             "python -m nmt bleu_by_length --source {input.source:q} --reference {input.reference:q}"
             " --translations {input.translations:q} --labels {params.labels:q} --settings {params.settings:q}"
-            " --output {output:q} 2> {log:q}"
-
-    rule figure2:
-        input:
-            "<results>/{place}figure2.csv",
-        output:
-            **drawn("figure2"),
-        log:
-            "logs/figure2/<experiment>/{place}figure2.log",
-        benchmark:
-            "benchmarks/figure2/<experiment>/{place}figure2.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("bahdanau2015.figure2"),
-        shell:
-            "python -m nmt bahdanau2015.figure2 --points {input:q} --outputs {output:q} 2> {log:q}"
+            f" --output {{output:q}}{LOG}"
 
 
 if PAPER.figure3:
 
     rule sample_alignments:
         input:
+            **VOCABULARIES,
             alignments=of_set("<data>/translations/{variant}/{set}.alignments.jsonl", variant=PAPER.figure3.model),
             source=of_set(SOURCE),
             raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
-            shortlists=both("<data>/shortlist/{language}.tsv"),
-            codes=CODES,
         output:
             "<results>/{place}figure3.csv",
         log:
@@ -182,8 +134,6 @@ if PAPER.figure3:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             set=lambda wildcards: PLACES[wildcards.place],
             settings=PAPER.figure3.to_json(),
@@ -192,23 +142,4 @@ if PAPER.figure3:
         shell:
             "python -m nmt bahdanau2015.sample_alignments --alignments {input.alignments:q} --source {input.source:q}"
             " --raw-source {input.raw_source:q} --set {params.set:q} --shortlists {input.shortlists:q}"
-            " --codes {input.codes:q} --seed {params.seed:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
-
-    rule figure3:
-        input:
-            "<results>/{place}figure3.csv",
-        output:
-            **drawn("figure3"),
-        log:
-            "logs/figure3/<experiment>/{place}figure3.log",
-        benchmark:
-            "benchmarks/figure3/<experiment>/{place}figure3.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("bahdanau2015.figure3"),
-        shell:
-            "python -m nmt bahdanau2015.figure3 --points {input:q} --outputs {output:q} 2> {log:q}"
+            f" --codes {{input.codes:q}} --seed {{params.seed:q}} --settings {{params.settings:q}} --output {{output:q}}{LOG}"

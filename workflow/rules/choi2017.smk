@@ -1,6 +1,5 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
-from nmt.papers.choi2017.room import language_pair, timed
-from nmt.papers.choi2017.word_classes import GENERATED
+from nmt.papers.choi2017.paper import language_pair, points, timed
 
 PAPER = papers.settings(EXPERIMENT)
 COMPARED = [word for pair in PAPER.pairs for word in ("--compare", *labels(pair))]
@@ -30,8 +29,6 @@ if PAPER.table1:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=500, runtime=5),
         params:
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
@@ -40,8 +37,8 @@ if PAPER.table1:
             code=code("choi2017.table1"),
         shell:
             "python -m nmt choi2017.table1 --pair {params.pair:q} --labels {params.labels:q} --beams {params.beams:q}"
-            " --scores {input.scores:q} --development-scores {input.development:q} --printed {input.printed:q}"
-            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            " --scores {input.scores:q} --development-scores {input.development:q}"
+            f" --printed {{input.printed:q}}{TABLE}{LOG}"
 
 
 if PAPER.table2:
@@ -60,20 +57,19 @@ if PAPER.table2:
             "../../environment.yml"
         threads: EXPERIMENT.threads.translate
         resources:
-            **growing(mem_mb=16000, runtime=720),
-            gpu=1,
+            **growing(mem_mb=16000, runtime=720, gpu=1),
         params:
             models=[f"{DATA}/models/{variant}" for variant in timed(PAPER)],
             labels=labels(timed(PAPER)),
             sentences=PAPER.table2.sentences,
-            settings=settings("translate"),
+            settings=EXPERIMENT.translate.to_json(),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
             threads=EXPERIMENT.threads.translate,  # others take other times
             code=model_code("choi2017.translation_times", *timed(PAPER)),
         shell:
             "python -m nmt choi2017.translation_times --models {params.models:q} --labels {params.labels:q}"
             " --source {input.source:q} --sentences {params.sentences:q} --settings {params.settings:q}"
-            " --device {params.device:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+            f" --device {{params.device:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
 
     rule table2:
         input:
@@ -88,8 +84,6 @@ if PAPER.table2:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=500, runtime=5),
         params:
             pair=language_pair(EXPERIMENT),
             compared=COMPARED,
@@ -97,7 +91,7 @@ if PAPER.table2:
             code=code("choi2017.table2"),
         shell:
             "python -m nmt choi2017.table2 --pair {params.pair:q} --times {input.times:q} {params.compared:q}"
-            " --printed {input.printed:q} {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+            f" --printed {{input.printed:q}}{TABLE}{LOG}"
 
 
 if PAPER.parameters:
@@ -115,8 +109,6 @@ if PAPER.parameters:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
@@ -125,101 +117,7 @@ if PAPER.parameters:
             code=code("choi2017.parameters"),
         shell:
             "python -m nmt choi2017.parameters --pair {params.pair:q} --models {input.models:q}"
-            " --labels {params.labels:q} {params.compared:q} --printed {input.printed:q}"
-            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
-
-
-if PAPER.figure2:
-
-    rule model_alignments:
-        input:
-            models=[file for variant in PAPER.figure2.models for file in expand(MODEL, variant=variant)],
-            source=expand(SOURCE, set="development"),
-            translations=expand(SYMBOLS, variant=PAPER.figure2.models, set="development"),
-        output:
-            "<results>/figure2.csv",
-        log:
-            "logs/model_alignments/<experiment>/model_alignments.log",
-        benchmark:
-            "benchmarks/model_alignments/<experiment>/model_alignments.tsv"
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=8000, runtime=30),
-        params:
-            models=[f"{DATA}/models/{variant}" for variant in PAPER.figure2.models],
-            labels=labels(PAPER.figure2.models),
-            line=PAPER.sentence,
-            code=model_code("choi2017.model_alignments", *PAPER.figure2.models),
-        shell:
-            "python -m nmt choi2017.model_alignments --models {params.models:q} --labels {params.labels:q}"
-            " --source {input.source:q} --translations {input.translations:q} --line {params.line:q} --device cpu"
-            " --output {output:q} 2> {log:q}"
-
-    rule figure2:
-        input:
-            "<results>/figure2.csv",
-        output:
-            **drawn("figure2"),
-        log:
-            "logs/figure2/<experiment>/figure2.log",
-        benchmark:
-            "benchmarks/figure2/<experiment>/figure2.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("choi2017.figure2"),
-        shell:
-            "python -m nmt choi2017.figure2 --points {input:q} --outputs {output:q} 2> {log:q}"
-
-
-if PAPER.figure3:
-
-    rule mean_weights:
-        input:
-            model=expand(MODEL, variant=PAPER.figure3.model),
-            source=expand(SOURCE, set="development"),
-            translation=expand(SYMBOLS, variant=PAPER.figure3.model, set="development"),
-        output:
-            "<results>/figure3.csv",
-        log:
-            "logs/mean_weights/<experiment>/mean_weights.log",
-        benchmark:
-            "benchmarks/mean_weights/<experiment>/mean_weights.tsv"
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=8000, runtime=30),
-        params:
-            line=PAPER.sentence,
-            settings=PAPER.figure3.to_json(),
-            code=model_code("choi2017.mean_weights", PAPER.figure3.model),
-        shell:
-            "python -m nmt choi2017.mean_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line:q} --settings {params.settings:q} --device cpu"
-            " --output {output:q} 2> {log:q}"
-
-    rule figure3:
-        input:
-            "<results>/figure3.csv",
-        output:
-            **drawn("figure3"),
-        log:
-            "logs/figure3/<experiment>/figure3.log",
-        benchmark:
-            "benchmarks/figure3/<experiment>/figure3.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("choi2017.figure3"),
-        shell:
-            "python -m nmt choi2017.figure3 --points {input:q} --outputs {output:q} 2> {log:q}"
+            f" --labels {{params.labels:q}} {{params.compared:q}} --printed {{input.printed:q}}{TABLE}{LOG}"
 
 
 if PAPER.figure4:
@@ -230,7 +128,7 @@ if PAPER.figure4:
             aligner=expand(MODEL, variant=PAPER.figure4.aligner),
             source=expand(SOURCE, set=TEST[0]),
             translation=expand(SYMBOLS, variant=PAPER.figure4.model, set=TEST[0]),
-            words=[] if PAPER.figure4.words == GENERATED else PAPER.figure4.words,
+            words=PAPER.figure4.files,
         output:
             multiext("<results>/specialized_dimensions", csv=".csv", md=".md"),
         log:
@@ -241,8 +139,7 @@ if PAPER.figure4:
             "../../environment.yml"
         threads: EXPERIMENT.threads.translate
         resources:
-            **growing(mem_mb=16000, runtime=240),
-            gpu=1,
+            **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
             settings=PAPER.figure4.to_json(),
             seed=EXPERIMENT.seed,
@@ -252,48 +149,38 @@ if PAPER.figure4:
         shell:
             "python -m nmt choi2017.specialized_dimensions --model $(dirname {input.model[0]:q})"
             " --aligner $(dirname {input.aligner[0]:q}) --source {input.source:q} --translation {input.translation:q}"
-            " --settings {params.settings:q} --seed {params.seed:q} --device {params.device:q} --threads {threads}"
-            " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> >(tee {log:q} >&2)"
+            " --settings {params.settings:q} --seed {params.seed:q} --device {params.device:q}"
+            f" --threads {{threads}}{TABLE}{SHOWN}"
 
-    rule dimension_weights:
+
+# The points of Figures 2, 3 and 4, each of one sentence of the development set.
+for step, figure, models, options in points(PAPER, EXPERIMENT):
+
+    rule:
+        name:
+            f"{step}"
         input:
-            model=expand(MODEL, variant=PAPER.figure4.model),
+            models=[file for variant in models for file in expand(MODEL, variant=variant)],
             source=expand(SOURCE, set="development"),
-            translation=expand(SYMBOLS, variant=PAPER.figure4.model, set="development"),
-            dimensions="<results>/specialized_dimensions.csv",
+            translations=expand(SYMBOLS, variant=models, set="development"),
+            dimensions=["<results>/specialized_dimensions.csv"] * (step == "dimension_weights"),
         output:
-            "<results>/figure4.csv",
+            f"<results>/{figure}.csv",
         log:
-            "logs/dimension_weights/<experiment>/dimension_weights.log",
+            f"logs/{step}/<experiment>/{step}.log",
         benchmark:
-            "benchmarks/dimension_weights/<experiment>/dimension_weights.tsv"
+            f"benchmarks/{step}/<experiment>/{step}.tsv"
         conda:
             "../../environment.yml"
         resources:
             **growing(mem_mb=8000, runtime=30),
         params:
+            step=untracked(f"choi2017.{step}"),
+            models=[f"{DATA}/models/{variant}" for variant in models],
+            options=options,
             line=PAPER.sentence,
-            code=model_code("choi2017.dimension_weights", PAPER.figure4.model),
+            code=model_code(f"choi2017.{step}", *models),
         shell:
-            "python -m nmt choi2017.dimension_weights --model $(dirname {input.model[0]:q}) --source {input.source:q}"
-            " --translation {input.translation:q} --line {params.line:q} --dimensions {input.dimensions:q} --device cpu"
-            " --output {output:q} 2> {log:q}"
-
-    rule figure4:
-        input:
-            "<results>/figure4.csv",
-        output:
-            **drawn("figure4"),
-        log:
-            "logs/figure4/<experiment>/figure4.log",
-        benchmark:
-            "benchmarks/figure4/<experiment>/figure4.tsv"
-        localrule: True
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
-        params:
-            code=code("choi2017.figure4"),
-        shell:
-            "python -m nmt choi2017.figure4 --points {input:q} --outputs {output:q} 2> {log:q}"
+            "python -m nmt {params.step:q} --model {params.models:q} {params.options:q} --source {input.source:q}"
+            " --translation {input.translations:q} --line {params.line:q} --device cpu"
+            f" --output {{output:q}}{LOG}"

@@ -11,35 +11,33 @@ BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
 SCORED = EXPERIMENT.select.scores_pairs
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
-LOCK = find(lock_path(EXPERIMENT.registry)) if EXPERIMENT.registry and not GENERATED else ""
+LOCK = find(lock_path(EXPERIMENT.registry)) if EXPERIMENT.registry and not EXPERIMENT.is_generated else ""
 
 
-rule mirror:
+rule generate:
     output:
-        [f"<data>/mirror/{path}" for path in ARCHIVES] if GENERATED else [],
+        [f"<data>/mirror/{path}" for path in ARCHIVES] if EXPERIMENT.is_generated else [],
     log:
-        "logs/mirror/<experiment>/mirror.log",
+        "logs/generate/<experiment>/generate.log",
     benchmark:
-        "benchmarks/mirror/<experiment>/mirror.tsv"
+        "benchmarks/generate/<experiment>/generate.tsv"
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=1000, runtime=10),
     params:
-        settings=settings("generated"),
+        settings=EXPERIMENT.generated.to_json(),
         seed=EXPERIMENT.seed,
-        folder=MIRROR,
-        code=code("mirror"),
+        folder=f"{DATA}/mirror",
+        code=code("generate"),
     shell:
-        "python -m nmt mirror --settings {params.settings:q} --seed {params.seed:q} --output {params.folder:q} &> {log:q}"
+        f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
-# Address and hash are params so that a change of them fetches again. The partial file is not an output, because
+# Address and hash are params so that a change fetches again. The partial file is not an output, because
 # Snakemake deletes the outputs of a failed job.
 rule fetch:
     input:
-        "<data>/mirror/{archive}" if GENERATED else [],
+        "<data>/mirror/{archive}" if EXPERIMENT.is_generated else [],
     output:
         "<data>/archives/{archive}",
     log:
@@ -53,17 +51,16 @@ rule fetch:
     conda:
         "../../environment.yml"
     resources:
-        **growing(mem_mb=500, runtime=600),
         network=1,
     params:
         address=lambda wildcards: ARCHIVES[wildcards.archive].address,
         hash=lambda wildcards: ARCHIVES[wildcards.archive].sha256,
         registry=untracked(find(EXPERIMENT.registry)),
         lock=untracked(LOCK),
-        mirror=untracked(MIRROR),
+        mirror=untracked(f"{DATA}/mirror" if EXPERIMENT.is_generated else EXPERIMENT.mirror or ""),
     shell:
         "python -m nmt fetch --registry {params.registry:q} --archive={wildcards.archive:q}"
-        " --lock={params.lock:q} --mirror={params.mirror:q} --output {output:q} 2> >(tee {log:q} >&2)"
+        f" --lock={{params.lock:q}} --mirror={{params.mirror:q}} --output {{output:q}}{SHOWN}"
 
 
 if EXPERIMENT.registry:
@@ -75,14 +72,13 @@ if EXPERIMENT.registry:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=500, runtime=60),
         params:
             registry=find(EXPERIMENT.registry),
             lock=LOCK,
             archives=f"{DATA}/archives",
         shell:
-            "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q} --archives {params.archives:q} 2> {log:q}"
+            "python -m nmt verify --registry {params.registry:q} --lock={params.lock:q}"
+            f" --archives {{params.archives:q}}{LOG}"
 
 
 rule extract:
@@ -108,15 +104,13 @@ rule extract:
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
-        " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
+        f" --expected-pairs {{params.pairs:q}} --outputs {{output:q}}{LOG}"
 
 
 if ONE_SIDED:
 
     # A monolingual corpus has no source side.
-    rule extract_monolingual:
-        input:
-            fetched,
+    use rule extract as extract_monolingual with:
         output:
             f"<data>/extracted/{{corpus}}.{LANGUAGES[1]}",
         log:
@@ -125,19 +119,6 @@ if ONE_SIDED:
             "benchmarks/extract_monolingual/<experiment>/{corpus}.tsv"
         wildcard_constraints:
             corpus=one_of(ONE_SIDED),
-        conda:
-            "../../environment.yml"
-        resources:
-            **growing(mem_mb=1000, runtime=120),
-        params:
-            members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
-            pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
-            archives=untracked(archives_of),
-            own=own_digests,
-            code=code("extract"),
-        shell:
-            "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
-            " --expected-pairs {params.pairs:q} --outputs {output:q} 2> {log:q}"
 
 
 # A large training corpus consists of parts (shards) that are tokenized, cleaned and scored one by one.
@@ -160,7 +141,7 @@ rule tokenize:
         code=code("tokenize"),
     shell:
         "python -m nmt tokenize --language {params.language:q} {params.shard:q} --input {input:q}"
-        " --output {output:q} 2> {log:q}"
+        f" --output {{output:q}}{LOG}"
 
 
 rule development:
@@ -175,10 +156,8 @@ rule development:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=100, runtime=5),
     shell:
-        "cat {input:q} > {output:q} 2> {log:q}"
+        f"cat {{input:q}} > {{output:q}}{LOG}"
 
 
 rule lmplz:
@@ -193,12 +172,11 @@ rule lmplz:
         "../../environment.yml"
     threads: 2
     resources:
-        **growing(mem_mb=4000, runtime=30),
         network=1,
     params:
         code=code("lmplz"),
     shell:
-        "python -m nmt lmplz --output {output:q} 2> {log:q}"
+        f"python -m nmt lmplz --output {{output:q}}{LOG}"
 
 
 rule clean:
@@ -220,7 +198,7 @@ rule clean:
         code=code("clean"),
     shell:
         "python -m nmt clean --texts {input.texts:q} --held-out-sources {input.held_out_sources:q}"
-        " --held-out-targets {input.held_out_targets:q} --output {output:q} 2> {log:q}"
+        f" --held-out-targets {{input.held_out_targets:q}} --output {{output:q}}{LOG}"
 
 
 # Language models and ratings are made only if the rule of selection needs them (SCORED).
@@ -244,14 +222,14 @@ rule train_lm:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        settings=settings("select", "drop_duplicates", "order"),
+        settings=EXPERIMENT.select.to_json("drop_duplicates", "order"),
         seed=EXPERIMENT.seed,
         code=code("train_lm"),
     shell:
         "python -m nmt train_lm --lmplz {input.lmplz:q} --names {params.names:q} --sources {input.sources:q}"
         " --targets {input.targets:q} --cleaned {input.cleaned:q} --in-domain-sources {input.in_domain_sources:q}"
         " --in-domain-targets {input.in_domain_targets:q} --settings {params.settings:q} --seed {params.seed:q}"
-        " --output $(dirname {output.models[0]:q}) 2> {log:q}"
+        f" --output $(dirname {{output.models[0]:q}}){LOG}"
 
 
 rule score_pairs:
@@ -272,7 +250,7 @@ rule score_pairs:
         code=code("score_pairs"),
     shell:
         "python -m nmt score_pairs --texts {input.texts:q} --models $(dirname {input.models[0]:q})"
-        " --output {output:q} 2> {log:q}"
+        f" --output {{output:q}}{LOG}"
 
 
 rule select:
@@ -296,14 +274,14 @@ rule select:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
-        settings=settings("select", "rule", "words", "shares", "drop_duplicates"),
+        settings=EXPERIMENT.select.to_json("rule", "words", "shares", "drop_duplicates"),
         seed=EXPERIMENT.seed,
         code=code("select"),
     shell:
         "python -m nmt select --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q}"
         " --cleaned {input.cleaned:q} --ratings {input.ratings:q} --settings {params.settings:q} --seed {params.seed:q}"
         " --outputs {output.texts:q} --audit {output.audit:q} --examples {output.examples:q}"
-        " --distribution {output.distribution:q} 2> {log:q}"
+        f" --distribution {{output.distribution:q}}{LOG}"
 
 
 if BPE:
@@ -324,10 +302,10 @@ if BPE:
         resources:
             **growing(mem_mb=8000, runtime=240),
         params:
-            settings=settings("bpe", "symbols"),
+            settings=EXPERIMENT.bpe.to_json("symbols"),
             code=code("learn_bpe"),
         shell:
-            "python -m nmt learn_bpe --inputs {input:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
+            f"python -m nmt learn_bpe --inputs {{input:q}} --settings {{params.settings:q}} --output {{output:q}}{LOG}"
 
     rule segment:
         input:
@@ -346,7 +324,7 @@ if BPE:
         params:
             code=code("segment"),
         shell:
-            "python -m nmt segment --input {input.text:q} --codes {input.codes:q} --output {output:q} 2> {log:q}"
+            f"python -m nmt segment --input {{input.text:q}} --codes {{input.codes:q}} --output {{output:q}}{LOG}"
 
 
 rule shortlist:
@@ -363,10 +341,10 @@ rule shortlist:
     resources:
         **growing(mem_mb=8000, runtime=60),
     params:
-        settings=settings("shortlist", "size"),
+        settings=EXPERIMENT.shortlist.to_json("size"),
         code=code("shortlist"),
     shell:
-        "python -m nmt shortlist --input {input:q} --settings {params.settings:q} --output {output:q} 2> {log:q}"
+        f"python -m nmt shortlist --input {{input:q}} --settings {{params.settings:q}} --output {{output:q}}{LOG}"
 
 
 rule binarize:
@@ -388,4 +366,4 @@ rule binarize:
         code=code("binarize"),
     shell:
         "python -m nmt binarize --texts {input.texts:q} --shortlists {input.shortlists:q} --seed {params.seed:q}"
-        " --output $(dirname {output.files[0]:q}) 2> {log:q}"
+        f" --output $(dirname {{output.files[0]:q}}){LOG}"

@@ -3,11 +3,10 @@
 
 rule evaluate:
     input:
+        **VOCABULARIES,
         source=SOURCE,
         reference=REFERENCE,
         raw_reference=f"<data>/extracted/{{set}}.{LANGUAGES[1]}",
-        shortlists=both("<data>/shortlist/{language}.tsv"),
-        codes=CODES,
         translation="<data>/translations/{variant}/{set}{beam}.txt",
         no_unk=lambda wildcards: [] if wildcards.beam else unk_forbidden([wildcards.variant], wildcards.set),
     output:
@@ -21,15 +20,14 @@ rule evaluate:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=2000, runtime=30),
     params:
         language=untokenized(LANGUAGES[1]),
         code=code("evaluate"),
     shell:
         "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"
         " --raw-reference {input.raw_reference:q} --language {params.language:q} --shortlists {input.shortlists:q}"
-        " --codes {input.codes:q} --translation {input.translation:q} --translation-no-unk {input.no_unk:q} --output {output:q} 2> {log:q}"
+        " --codes {input.codes:q} --translation {input.translation:q} --translation-no-unk {input.no_unk:q}"
+        f" --output {{output:q}}{LOG}"
 
 
 rule selection_table:
@@ -45,18 +43,15 @@ rule selection_table:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=500, runtime=5),
     params:
         code=code("selection_table"),
     shell:
-        "python -m nmt selection_table --audit {input.audit:q} --printed {input.printed:q} --output {output:q} 2> {log:q}"
+        f"python -m nmt selection_table --audit {{input.audit:q}} --printed {{input.printed:q}} --output {{output:q}}{LOG}"
 
 
 rule coverage:
     input:
-        shortlists=both("<data>/shortlist/{language}.tsv"),
-        codes=CODES,
+        **VOCABULARIES,
         texts=both("<data>/selected/train.{language}"),
         audit="<data>/selected/audit.csv",
         sources=side(0, [*DEVELOPMENT, *TEST]),
@@ -78,19 +73,19 @@ rule coverage:
     shell:
         "python -m nmt coverage --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --texts {input.texts:q} --audit {input.audit:q}"
-        " --names {params.names:q} --sources {input.sources:q} --targets {input.targets:q} --output {output:q}"
-        " 2> >(tee {log:q} >&2)"
+        f" --names {{params.names:q}} --sources {{input.sources:q}} --targets {{input.targets:q}} --output {{output:q}}{SHOWN}"
 
 
 rule significance:
     input:
+        **VOCABULARIES,
         source=of_set(SOURCE),
         reference=of_set(REFERENCE),
-        shortlists=both("<data>/shortlist/{language}.tsv"),
-        codes=CODES,
         translations=of_set(TRANSLATION, variant=SYSTEMS),
         no_unk=lambda wildcards: unk_forbidden(SYSTEMS, PLACES[wildcards.place]),
-        greedy=lambda wildcards: greedy(SYSTEMS, PLACES[wildcards.place]),
+        greedy=lambda wildcards: (
+            translations(SYSTEMS, PLACES[wildcards.place], BEAMS[1]) if 1 in BEAMS and len(BEAMS) > 1 else []
+        ),
     output:
         multiext("<results>/{place}significance", csv=".csv", md=".md"),
     log:
@@ -100,16 +95,9 @@ rule significance:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=4000, runtime=60),
     params:
         labels=labels(SYSTEMS),
-        pairs=[
-            word
-            for option, pairs in zip(("--pair", "--folded"), compared(EXPERIMENT))
-            for pair in pairs
-            for word in (option, *labels(pair))
-        ],
+        pairs=compared_options(EXPERIMENT),
         generated=MADE_UP,
         seed=EXPERIMENT.seed,
         code=code("significance"),
@@ -117,8 +105,7 @@ rule significance:
         "python -m nmt significance --source {input.source:q} --reference {input.reference:q}"
         " --shortlists {input.shortlists:q} --codes {input.codes:q} --translations {input.translations:q}"
         " --translations-no-unk {input.no_unk:q} --translations-greedy {input.greedy:q}"
-        " --labels {params.labels:q} {params.pairs:q} --seed {params.seed:q}"
-        " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q} 2> {log:q}"
+        f" --labels {{params.labels:q}} {{params.pairs:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
 
 
 rule gather_metrics:
@@ -134,37 +121,11 @@ rule gather_metrics:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=500, runtime=5),
     params:
-        models=[
-            word
-            for variant in EXPERIMENT.variants
-            for word in ("--model", *labels([variant]), f"{DATA}/models/{variant}")
-        ],
+        models=models_options(EXPERIMENT),
         code=code("gather_metrics"),
     shell:
-        "python -m nmt gather_metrics {params.models:q} --output {output:q} 2> {log:q}"
-
-
-rule learning_curves:
-    input:
-        "<results>/learning_curves.csv",
-    output:
-        **drawn("learning_curves"),
-    log:
-        "logs/learning_curves/<experiment>/learning_curves.log",
-    benchmark:
-        "benchmarks/learning_curves/<experiment>/learning_curves.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
-    resources:
-        **growing(mem_mb=2000, runtime=30),
-    params:
-        code=code("learning_curves"),
-    shell:
-        "python -m nmt learning_curves --points {input:q} --outputs {output:q} 2> {log:q}"
+        f"python -m nmt gather_metrics {{params.models:q}} --output {{output:q}}{LOG}"
 
 
 if "ratings" in ARTEFACTS:
@@ -182,10 +143,8 @@ if "ratings" in ARTEFACTS:
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=2000, runtime=30),
         params:
             code=code("ratings"),
         shell:
-            "cp {input:q} {output.csv:q} && python -m nmt ratings --points {input:q} --outputs {output.pdf:q} {output.svg:q} {output.png:q}"
-            " 2> {log:q}"
+            "cp {input:q} {output.csv:q} && python -m nmt ratings --points {input:q}"
+            f" --outputs {{output.pdf:q}} {{output.svg:q}} {{output.png:q}}{LOG}"

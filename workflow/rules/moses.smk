@@ -17,11 +17,11 @@ rule moses_align:
         **growing(mem_mb=64000, runtime=10080),
     params:
         bin=untracked(EXPERIMENT.phrase_based.bin),
-        settings=settings("phrase_based", "version"),
+        settings=EXPERIMENT.phrase_based.to_json("version"),
         code=code("moses_align"),
     shell:
         "python -m nmt moses_align --bin {params.bin:q} --settings {params.settings:q}"
-        " --texts {input:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        f" --texts {{input:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
 
 
 rule moses_language_model:
@@ -41,12 +41,12 @@ rule moses_language_model:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(EXPERIMENT.phrase_based.bin),
-        settings=settings("phrase_based", "version", "order"),
+        settings=EXPERIMENT.phrase_based.to_json("version", "order"),
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input.texts:q} --held-out {input.held_out:q} --memory {resources.mem_mb}"
-        " --output {output:q} 2> >(tee {log:q} >&2)"
+        f" --output {{output:q}}{SHOWN}"
 
 
 rule moses_phrases:
@@ -67,12 +67,12 @@ rule moses_phrases:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(EXPERIMENT.phrase_based.bin),
-        settings=settings("phrase_based", "version", "order", "phrase_length"),
+        settings=EXPERIMENT.phrase_based.to_json("version", "order", "phrase_length"),
         code=code("moses_phrases"),
     shell:
         "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input.texts:q} --links {input.links:q} --language-model {input.language_model:q}"
-        " --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        f" --threads {{threads}} --output {{output:q}}{SHOWN}"
 
 
 rule moses_tune:
@@ -94,16 +94,15 @@ rule moses_tune:
     params:
         bin=untracked(EXPERIMENT.phrase_based.bin),
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
-        settings=settings(
-            *("phrase_based", "version", "stack", "distortion_limit"),
-            *("tune_sentences", "tune_rounds", "n_best"),
+        settings=EXPERIMENT.phrase_based.to_json(
+            *("version", "stack", "distortion_limit"), *("tune_sentences", "tune_rounds", "n_best")
         ),
         seed=EXPERIMENT.seed,
         code=code("moses_tune"),
     shell:
         "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
         " --seed {params.seed:q} --model {input.model:q} --texts {input.texts:q} --threads {threads} --work {params.work:q}"
-        " --configuration {output.configuration:q} --output {output.summary:q} 2> >(tee {log:q} >&2)"
+        f" --configuration {{output.configuration:q}} --output {{output.summary:q}}{SHOWN}"
 
 
 rule moses_translate:
@@ -123,9 +122,9 @@ rule moses_translate:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(EXPERIMENT.phrase_based.bin),
-        settings=settings("phrase_based", "version", "stack", "distortion_limit"),
+        settings=EXPERIMENT.phrase_based.to_json("version", "stack", "distortion_limit"),
         code=code("moses_translate"),
     shell:
         "python -m nmt moses_translate --bin {params.bin:q} --settings {params.settings:q}"
         " --threads {threads} --configuration {input.configuration:q} --source {input.source:q}"
-        " --output {output:q} 2> >(tee {log:q} >&2)"
+        f" --output {{output:q}}{SHOWN}"

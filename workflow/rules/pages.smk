@@ -1,7 +1,33 @@
-# From tables and figures to the pages that show them: a page for each table, for the report, and one for all of them.
+# From points to figures, and from tables and figures to the pages that show them. A rule for each figure, drawn from its points
+# if it has any, and for each table, because a caption in the report belongs to a rule.
 PAGE = on_page(ARTEFACTS.values(), PLACES)
 
-# A rule for each table, because a caption in the report belongs to a rule.
+for figure, artefact in ARTEFACTS.items():
+    if not artefact.is_figure or figure == "ratings":  # whose points are those of `select`
+        continue
+
+    rule:
+        name:
+            f"{figure}"
+        input:
+            [f"<results>/{artefact.path('csv')}"] * ("csv" in artefact.endings),
+        output:
+            **drawn(figure),
+        log:
+            f"logs/{figure}/<experiment>/{artefact.path('log')}",
+        benchmark:
+            f"benchmarks/{figure}/<experiment>/{artefact.path('tsv')}"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            step=untracked(step_of(EXPERIMENT, figure)),
+            points=untracked(["--points"] * ("csv" in artefact.endings)),
+            code=code(step_of(EXPERIMENT, figure)),
+        shell:
+            f"python -m nmt {{params.step:q}} {{params.points:q}} {{input:q}} --outputs {{output:q}}{LOG}"
+
+
 for table, artefact in ARTEFACTS.items():
     if artefact.is_figure:
         continue
@@ -22,17 +48,16 @@ for table, artefact in ARTEFACTS.items():
         localrule: True
         conda:
             "../../environment.yml"
-        resources:
-            **growing(mem_mb=500, runtime=5),
         params:
             generated=MADE_UP,
             code=code("sheet"),
         shell:
-            "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} {params.generated:q} --output {output:q} 2> {log:q}"
+            "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} {params.generated:q}"
+            f" --output {{output:q}}{LOG}"
 
 
-# The page links to figures, so they must be there, but a change of one does not make the page again. Its folder also has scripts of
-# the alignments; they are no outputs, for their number is that of the sentences, and come and go with those of the texts.
+# The page links to figures, so they must exist, but a changed figure does not remake the page. The scripts of the alignments, in
+# the page's folder, are not outputs, because there are as many as the sentences need; they come and go with those of the texts.
 rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
@@ -53,8 +78,6 @@ rule index:
     localrule: True
     conda:
         "../../environment.yml"
-    resources:
-        **growing(mem_mb=2000, runtime=30),
     params:
         experiment=EXPERIMENT.name,
         head=papers.page_head(EXPERIMENT),
@@ -70,4 +93,4 @@ rule index:
         "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
         " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
         " --references {input.references:q} --languages {params.languages:q} --labels {params.labels:q} --alignments {input.alignments:q}"
-        " {params.baseline:q} {input.baseline:q} {params.generated:q} --output {output.page:q} 2> {log:q}"
+        f" {{params.baseline:q}} {{input.baseline:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"

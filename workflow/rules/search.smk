@@ -18,21 +18,20 @@ rule translate:
         "../../environment.yml"
     threads: EXPERIMENT.threads.translate
     resources:
-        **growing(mem_mb=16000, runtime=720),
-        gpu=1,
+        **growing(mem_mb=16000, runtime=720, gpu=1),
     params:
-        search=search_options,
+        search=lambda wildcards: search_options(EXPERIMENT, wildcards.get("beam", "")),
         code=model_code("translate"),
-        speed=untracked(speed_options),
+        speed=untracked(lambda wildcards: speed_options(EXPERIMENT, wildcards.variant)),
+        more=lambda wildcards, output: ["--symbols", output.symbols, "--alignments", output.alignments],
     shell:
         "python -m nmt translate --model $(dirname {input.model[0]:q}) --tokenized --source {input.source:q}"
-        " --output {output.translation:q} --scores {output.scores:q} --symbols {output.symbols:q}"
-        " --alignments {output.alignments:q} {params.search:q} {params.speed:q} --threads {threads}"
-        " 2> >(tee {log:q} >&2)"
+        " --output {output.translation:q} --scores {output.scores:q} {params.more:q}"
+        f" {{params.search:q}} {{params.speed:q}} --threads {{threads}}{SHOWN}"
 
 
 # Only the sentences of the paper's "No UNK" column: no unknown word in source or reference.
-rule translate_no_unk:
+use rule translate as translate_no_unk with:
     input:
         model=MODEL,
         source=SOURCE,
@@ -44,17 +43,5 @@ rule translate_no_unk:
         "logs/translate_no_unk/<experiment>/{variant}.{set}.log",
     benchmark:
         "benchmarks/translate_no_unk/<experiment>/{variant}.{set}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: EXPERIMENT.threads.translate
-    resources:
-        **growing(mem_mb=16000, runtime=720),
-        gpu=1,
     params:
-        search=search_options,
-        code=model_code("translate"),
-        speed=untracked(speed_options),
-    shell:
-        "python -m nmt translate --model $(dirname {input.model[0]:q}) --tokenized --source {input.source:q}"
-        " --output {output.translation:q} --scores {output.scores:q} --forbid-unk --only-known {input.reference:q}"
-        " {params.search:q} {params.speed:q} --threads {threads} 2> >(tee {log:q} >&2)"
+        more=lambda wildcards, input: ["--forbid-unk", "--only-known", input.reference],

@@ -31,12 +31,12 @@ rule thot_word_align:
         **growing(mem_mb=8000, runtime=240),
     params:
         inverse=lambda wildcards: ("--inverse" if wildcards.direction == "inverse" else ""),
-        settings=settings("phrase_based", "pairs", "align_iterations"),
+        settings=EXPERIMENT.phrase_based.to_json("pairs", "align_iterations"),
         seed=EXPERIMENT.seed,
         code=code("thot_word_align"),
     shell:
         "python -m nmt thot_word_align --texts {input:q} {params.inverse:q} --settings {params.settings:q}"
-        " --seed {params.seed:q} --output $(dirname {output:q}) 2> >(tee {log:q} >&2)"
+        f" --seed {{params.seed:q}} --output $(dirname {{output:q}}){SHOWN}"
 
 
 rule thot_symmetrize:
@@ -56,7 +56,7 @@ rule thot_symmetrize:
     params:
         code=code("thot_symmetrize"),
     shell:
-        "python -m nmt thot_symmetrize --direct {input.direct:q} --inverse {input.inverse:q} --output {output:q} 2> {log:q}"
+        f"python -m nmt thot_symmetrize --direct {{input.direct:q}} --inverse {{input.inverse:q}} --output {{output:q}}{LOG}"
 
 
 rule thot_phrase_table:
@@ -74,12 +74,12 @@ rule thot_phrase_table:
     resources:
         **growing(mem_mb=16000, runtime=120),
     params:
-        settings=settings("phrase_based", "pairs", "phrase_length", "translations"),
+        settings=EXPERIMENT.phrase_based.to_json("pairs", "phrase_length", "translations"),
         seed=EXPERIMENT.seed,
         code=code("thot_phrase_table"),
     shell:
         "python -m nmt thot_phrase_table --texts {input.texts:q} --links {input.links:q} --settings {params.settings:q}"
-        " --seed {params.seed:q} --output {output:q} 2> {log:q}"
+        f" --seed {{params.seed:q}} --output {{output:q}}{LOG}"
 
 
 rule thot_language_model:
@@ -97,11 +97,11 @@ rule thot_language_model:
     resources:
         **growing(mem_mb=8000, runtime=120),
     params:
-        settings=settings("phrase_based", "order"),
+        settings=EXPERIMENT.phrase_based.to_json("order"),
         code=code("thot_language_model"),
     shell:
         "python -m nmt thot_language_model --texts {input.texts:q} --held-out {input.held_out:q}"
-        " --settings {params.settings:q} --output $(dirname {output[0]:q}) 2> {log:q}"
+        f" --settings {{params.settings:q}} --output $(dirname {{output[0]:q}}){LOG}"
 
 
 rule thot_tune:
@@ -120,12 +120,12 @@ rule thot_tune:
     resources:
         **growing(mem_mb=16000, runtime=480),
     params:
-        settings=settings("phrase_based", *SEARCH, "tune_sentences", "tune_rounds", "n_best"),
+        settings=EXPERIMENT.phrase_based.to_json(*SEARCH, "tune_sentences", "tune_rounds", "n_best"),
         seed=EXPERIMENT.seed,
         code=code("thot_tune"),
     shell:
-        "python -m nmt thot_tune" + THOT_OPTIONS + " --texts {input.texts:q} --settings {params.settings:q}"
-        " --seed {params.seed:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        "python -m nmt thot_tune --texts {input.texts:q} --settings {params.settings:q}"
+        f" --seed {{params.seed:q}} --threads {{threads}} --output {{output:q}}{THOT_OPTIONS}{SHOWN}"
 
 
 rule thot_translate:
@@ -145,8 +145,8 @@ rule thot_translate:
     resources:
         **growing(mem_mb=16000, runtime=240),
     params:
-        settings=settings("phrase_based", *SEARCH),
+        settings=EXPERIMENT.phrase_based.to_json(*SEARCH),
         code=code("thot_translate"),
     shell:
-        "python -m nmt thot_translate" + THOT_OPTIONS + " --weights {input.tuning:q} --source {input.source:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        "python -m nmt thot_translate --weights {input.tuning:q} --source {input.source:q}"
+        f" --settings {{params.settings:q}} --threads {{threads}} --output {{output:q}}{THOT_OPTIONS}{SHOWN}"

@@ -4,11 +4,10 @@
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them.
 rule train:
     input:
+        **VOCABULARIES,
         data=BINARIZED,
         development=both("<data>/tokenized/development.{language}"),
-        shortlists=both("<data>/shortlist/{language}.tsv"),
-        codes=CODES,
-        initial=initial_model,
+        initial=lambda wildcards: expand(MODEL, variant=EXPERIMENT.variants[wildcards.variant].continues or []),
     output:
         model=MODEL,
         metrics="<data>/models/{variant}/metrics.jsonl",
@@ -16,13 +15,12 @@ rule train:
         "logs/train/<experiment>/{variant}.log",
     benchmark:
         "benchmarks/train/<experiment>/{variant}.tsv"
-    priority: train_priority
+    priority: lambda wildcards: train_priority(EXPERIMENT, wildcards.variant)
     conda:
         "../../environment.yml"
     threads: EXPERIMENT.threads.train
     resources:
-        **growing(mem_mb=16000, runtime=2880),
-        gpu=1,
+        **growing(mem_mb=16000, runtime=2880, gpu=1),
     params:
         learned=lambda wildcards: EXPERIMENT.variants[wildcards.variant].learned(),
         code=model_code("train"),
@@ -34,8 +32,7 @@ rule train:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --languages {params.languages:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
-        " --threads {threads} --output $(dirname {output.model[0]:q})"
-        " 2> >(tee {log:q} >&2)"
+        f" --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
 
 
 rule nll:
@@ -54,12 +51,11 @@ rule nll:
         "../../environment.yml"
     threads: EXPERIMENT.threads.translate
     resources:
-        **growing(mem_mb=16000, runtime=120),
-        gpu=1,
+        **growing(mem_mb=16000, runtime=120, gpu=1),
     params:
-        sample=nll_sample,
+        sample=lambda wildcards: sample_options(EXPERIMENT, wildcards.variant, wildcards.text),
         device=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].run_time.device),
         code=model_code("nll"),
     shell:
         "python -m nmt nll --model $(dirname {input.model[0]:q}) --texts {input.texts:q}"
-        " {params.sample:q} --device {params.device:q} --threads {threads} --output {output:q} 2> >(tee {log:q} >&2)"
+        f" {{params.sample:q}} --device {{params.device:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"

@@ -9,37 +9,24 @@ are drawn at random from the sentences of 10 to 20 source words without an unkno
 from __future__ import annotations
 
 import argparse
-import json
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from nmt.corpora.pairs import split_words
-from nmt.corpora.shortlist import EOS_SYMBOL, UNK_WORD, Shortlist, add_codes_argument, read_shortlists
+from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist, add_codes_argument, read_shortlists
 from nmt.evaluation.sentences import read_parallel
-from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
+from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
 from nmt.report.panels import COLUMNS, Panel, csv_rows
-from nmt.system.files import UserError, read_lines, warn
+from nmt.search.alignments import Alignment, read_alignments
+from nmt.system.files import UserError, warn
 from nmt.system.options import Output
 from nmt.system.tables import write_csv
 
 FIRST, OTHERS = "a", "bcd"  # the letters of the panels
 SHORTEST, LONGEST = 10, 20  # source words of the panels (b) to (d), as in the paper
 LEAST_MONOTONE = 0.1  # panel (a) is drawn from this share of the sentences
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """The weights alpha_ij (Eq. (6)), a row for each word of the translation and a column for each source word."""
-
-    line: int  # from 0
-    source: list[str]  # with <eos>
-    target: list[str]  # with <eos>
-    weights: list[list[float]]  # (len(target), len(source))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,32 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", required=True, type=int)
     Figure3.add_argument(parser)
     parser.add_argument("--output", type=Output, required=True, help="CSV")
-
-
-def read_alignments(path: str, sources: Sequence[str]) -> Iterable[Alignment]:
-    """The alignments of a file, with the words of `sources`; UserError where they belong to another text."""
-    for number, text in enumerate(read_lines(path), 1):
-        try:
-            yield _alignment(json.loads(text), sources)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
-
-
-def _alignment(record: dict[str, Any], sources: Sequence[str]) -> Alignment:
-    line = int(record["line"])
-    if not 0 <= line < len(sources):
-        raise ValueError(f"there is no source sentence {line + 1}")
-    if record["weights"] is None:
-        raise ValueError("the model has no alignment; take an RNNsearch variant")
-    # A source that the decoder cut short is still an alignment of the words that are left.
-    source = [*split_words(sources[line])[: len(record["source"]) - 1], EOS_SYMBOL]
-    if any(own not in (word, UNK_WORD) for own, word in zip(record["source"], source, strict=True)):
-        raise ValueError("its source words differ")
-    target = [str(word) for word in record["target"]]
-    weights = [[float(weight) for weight in row] for row in record["weights"]]
-    if not target or len(weights) != len(target) or any(len(row) != len(source) for row in weights):
-        raise ValueError("its words and weights differ in number")
-    return Alignment(line, source, target, weights)
 
 
 def drawable(alignment: Alignment, source_shortlist: Shortlist, target_shortlist: Shortlist) -> bool:
@@ -96,9 +57,8 @@ def disorder(alignment: Alignment) -> float:
 
     The strongest source words of the target words are compared with the same words in order: the mean distance.
     """
-    strongest = [
-        row.index(max(row)) for row, word in zip(alignment.weights, alignment.target, strict=True) if word != EOS_SYMBOL
-    ]
+    rows = zip(alignment.weights or [], alignment.target, strict=True)
+    strongest = [row.index(max(row)) for row, word in rows if word != EOS_SYMBOL]
     moves = [abs(own - ordered) for own, ordered in zip(strongest, sorted(strongest), strict=True)]
     return sum(moves) / len(moves)
 
@@ -130,6 +90,8 @@ def run(arguments: argparse.Namespace) -> None:
     kept: dict[int | None, Alignment] = {}
     candidates = []
     for alignment in read_alignments(arguments.alignments, sources):
+        if alignment.weights is None:
+            raise UserError(f"{arguments.alignments}: the model has no alignment; take an RNNsearch variant")
         if alignment.line in (wanted, *lines):
             kept[alignment.line] = alignment
         if drawable(alignment, source_shortlist, target_shortlist):

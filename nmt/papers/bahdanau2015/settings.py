@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from nmt.evaluation.bins import Bins
-from nmt.settings.checks import Section, build_parts, either, flag, identifier, integer, names
+from nmt.settings.checks import Section, either, flag, identifier, integer, names
+from nmt.settings.parts import build_parts
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,6 @@ class Figure3(Section):
     chosen: Annotated[int | str, either("auto", integer(1))] = "auto"
 
 
-PARTS: dict[str, type[Section]] = {
-    "table1": Table1,
-    "table2": Table2,
-    "table3": Table3,
-    "figure1": Figure1,
-    "figure2": Figure2,
-    "figure3": Figure3,
-}
-
-
 @dataclass(frozen=True)
 class Settings:
     """A table or figure that is None is left out; with `printed` the paper's numbers stand beside ours."""
@@ -77,4 +68,4 @@ class Settings:
     @classmethod
     def build(cls, value: Any, where: str) -> Settings:
         """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
-        return build_parts(cls, PARTS, value, where)
+        return build_parts(cls, value, where)

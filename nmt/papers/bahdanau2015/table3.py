@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
-from nmt.papers.bahdanau2015.printed_sentences import printed_sentences
+from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
 from nmt.report.markup import add_table_arguments, escape_markdown, heading
 from nmt.system.files import warn, write_lines

@@ -17,11 +17,11 @@ from nmt.system.tables import write_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--models", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
+    parser.add_argument("--model", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument(
-        "--translations", required=True, nargs="+", metavar="FILE", help="symbols of each model's translations"
+        "--translation", required=True, nargs="+", metavar="FILE", help="symbols of each model's translations"
     )
     add_line_argument(parser)
     parser.add_argument("--output", type=Output, required=True, metavar="CSV")
@@ -34,13 +34,13 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     device = prepare(arguments)
-    if len(arguments.translations) != len(arguments.models):
+    if len(arguments.translation) != len(arguments.model):
         raise UserError(
-            f"--translations: {len(arguments.translations)} files for {len(arguments.models)} models; give one for each"
+            f"--translation: {len(arguments.translation)} files for {len(arguments.model)} models; give one for each"
         )
     panels = []
     for (label, folder), path in zip(
-        paired(arguments.labels, "--models", arguments.models), arguments.translations, strict=True
+        paired(arguments.labels, "--model", arguments.model), arguments.translation, strict=True
     ):
         trained = load_trained(folder, device)
         trained.require_attention("Figure 2")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, text
+from nmt.settings.checks import Section, flag, identifier, integer, names, pairs, text
+from nmt.settings.parts import build_parts
+
+GENERATED = "generated"  # in place of a file of word classes: those of the built-in language
 
 
 @dataclass(frozen=True)
@@ -53,15 +56,10 @@ class Figure4(Section):
     words: Annotated[str, text()]
     permutations: Annotated[int, integer(1)] = 200
 
-
-PARTS: dict[str, type[Section]] = {
-    "table1": Table1,
-    "table2": Table2,
-    "parameters": Parameters,
-    "figure2": Figure2,
-    "figure3": Figure3,
-    "figure4": Figure4,
-}
+    @property
+    def files(self) -> list[str]:
+        """The file of the classes; none where they are those of the built-in language."""
+        return [] if self.words == GENERATED else [self.words]
 
 
 @dataclass(frozen=True)
@@ -85,4 +83,4 @@ class Settings:
     @classmethod
     def build(cls, value: Any, where: str) -> Settings:
         """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
-        return build_parts(cls, PARTS, value, where)
+        return build_parts(cls, value, where)

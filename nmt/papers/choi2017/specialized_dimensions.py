@@ -20,18 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nmt.evaluation.holm import holm
+from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
-from nmt.papers.choi2017.settings import Figure4
+from nmt.papers.choi2017.settings import GENERATED, Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
-from nmt.papers.choi2017.word_classes import read_word_classes
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
-from nmt.search.alignments import alignments
-from nmt.search.merge import word_means
-from nmt.system.files import UserError, warn, write_lines
+from nmt.search.alignments import alignments, word_means
+from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
+from nmt.toy.words import word_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -189,3 +188,20 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
         f"corrected by Holm's method for all {len(rows)} comparisons. Count: the words of the class; for the "
         "alignment, the symbols of the translations.",
     ]
+
+
+def read_word_classes(path: str) -> dict[str, frozenset[str]]:
+    """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces."""
+    if path == GENERATED:
+        return word_classes()
+    found: dict[str, frozenset[str]] = {}
+    for count, line in enumerate(read_lines(path), 1):
+        name, _, words = line.partition("\t")
+        if not name or not words.split():
+            raise UserError(f"{path}: line {count} is not a class, a tab and its words; correct the line")
+        if name in found:
+            raise UserError(f"{path}: line {count}: the class {name} is there already; join the two lines")
+        found[name] = frozenset(word.lower() for word in words.split())
+    if not found:
+        raise UserError(f"{path}: no classes in it; give a line for each")
+    return found

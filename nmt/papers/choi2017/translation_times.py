@@ -30,7 +30,7 @@ COLUMNS = ("model", "batch", "turn", "sentences", "seconds", "beam", "device")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
-    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized text, one sentence a line")
+    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized text, one sentence per line")
     parser.add_argument(
         "--sentences", type=int, default=0, metavar="N", help="only the first N sentences (default: 0, all)"
     )

@@ -6,8 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.phrase_based.monolingual import add_text_arguments, text_lines
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
+from nmt.phrase_based.text import add_text_arguments, text_lines
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic, write_lines
 from nmt.system.options import Output

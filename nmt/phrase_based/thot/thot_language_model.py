@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.pairs import split_words
-from nmt.phrase_based.monolingual import add_text_arguments, text_lines
-from nmt.phrase_based.thot.models import MODEL, write_digests
+from nmt.phrase_based.text import add_text_arguments, text_lines
+from nmt.phrase_based.thot.decoder import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import OutputFolder

@@ -18,7 +18,7 @@ from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, write_links
 from nmt.phrase_based.text import Pair, drawn_pairs
-from nmt.phrase_based.thot.models import MODEL, write_digests
+from nmt.phrase_based.thot.decoder import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.papers.bahdanau2015.printed import read_printed
+from nmt.papers.bahdanau2015 import printed as module
+from nmt.papers.bahdanau2015.printed import fingerprint, printed_sentences, read_printed
 from nmt.system.files import UserError
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/bahdanau2015/printed.tsv")
@@ -35,3 +36,20 @@ def test_a_broken_paper_file(tmp_path: Path, old: str, new: str, message: str) -
     (tmp_path / "printed.tsv").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UserError, match=message):
         read_printed(str(tmp_path / "printed.tsv"))
+
+
+def test_sentences_are_known_by_line_and_letters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences = {"Table 3": ((2, fingerprint('He said "No"')), (9, "0")), "Figure 3": ((1, fingerprint("X")),)}
+    monkeypatch.setattr(module, "PRINTED", {"set": sentences})
+    assert printed_sentences("set", "Table 3", ["x", "He said “no”."]) == [1]
+    assert "line 9 of set is not the paper's sentence; Table 3 leaves it out" in capsys.readouterr().err
+    assert printed_sentences("set", "Figure 3", ["x", "He said “no”."]) == [0]
+    assert printed_sentences("other", "Table 3", ["x", "He said “no”."]) == []
+    assert printed_sentences("set", "Table 3", ["x", "y"]) == []
+
+
+def test_the_lines_of_the_paper() -> None:
+    lines = {place: [line for line, _ in found] for place, found in module.PRINTED["newstest2014"].items()}
+    assert lines == {"Table 3": [939, 120, 2443], "Figure 3": [2409, 1884, 2716]}

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import printed_sentences
-from nmt.papers.bahdanau2015.printed_sentences import fingerprint
+from nmt.papers.bahdanau2015.printed import fingerprint
 from nmt.papers.bahdanau2015.sample_alignments import Alignment, disorder, pick
 from nmt.report.panels import read_panels
 
@@ -25,7 +24,7 @@ def alignment(line: int, order: list[int], target: list[str] | None = None) -> A
     columns = len(order)
     weights = [[float(column == place) for column in range(columns)] for place in order]
     source = [*WORDS[: columns - 1], "<eos>"]
-    return Alignment(line, source, target or source, weights)
+    return Alignment(line, 0, source, target or source, weights)
 
 
 def record(made: Alignment) -> dict[str, Any]:
@@ -142,7 +141,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The paper prints lines 4, which is too long, 6, whose translation holds UNK, and 2."""
     lines = (tmp_path / "source").read_text(encoding="utf-8").split("\n")
     sentences = tuple((line, fingerprint(lines[line - 1])) for line in (4, 6, 2))
-    monkeypatch.setattr(printed_sentences, "PRINTED", {"my_set": {"Figure 3": sentences}})
+    monkeypatch.setattr("nmt.papers.bahdanau2015.printed.PRINTED", {"my_set": {"Figure 3": sentences}})
 
 
 def test_the_papers_sentences_are_shown_as_they_are(arguments: list[str], tmp_path: Path, printed: None) -> None:
@@ -199,7 +198,7 @@ def test_a_chosen_line_without_alignment(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"line": 99}, "no source sentence 100"),
+        ({"line": 99}, "sentence 100 is out of place"),
         ({"line": "x"}, "line 1 is not an alignment"),
         ({"weights": None}, "take an RNNsearch variant"),
         ({"weights": [[1.0]]}, "its words and weights differ in number"),

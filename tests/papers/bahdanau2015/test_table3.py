@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.bahdanau2015 import printed_sentences
-from nmt.papers.bahdanau2015.printed_sentences import fingerprint
+from nmt.papers.bahdanau2015.printed import fingerprint
 from nmt.papers.bahdanau2015.table3 import choose
 from nmt.report.markup import MADE_UP
 
@@ -71,7 +70,9 @@ def test_table3_files(arguments: list[str], tmp_path: Path) -> None:
 def test_a_printed_sentence_is_named_as_such(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(printed_sentences, "PRINTED", {"my_set": {"Table 3": ((2, fingerprint("short")),)}})
+    monkeypatch.setattr(
+        "nmt.papers.bahdanau2015.printed.PRINTED", {"my_set": {"Table 3": ((2, fingerprint("short")),)}}
+    )
     assert main(arguments) == 0
     page = (tmp_path / "table3.md").read_text(encoding="utf-8")
     assert r"Line 2 of my\_set (printed in the paper)" in page

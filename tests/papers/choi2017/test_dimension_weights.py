@@ -14,7 +14,7 @@ from tests.papers.choi2017 import fine
 
 
 def step(folder: Path, *dimensions: tuple[str, str]) -> int:
-    rows = [",".join([name, dimension, "1.5", "0.5", "0.1", "20"]) for name, dimension in dimensions]
+    rows = [",".join([name, dimension, "1.5", "0.5", "0.1", "0.1", "20"]) for name, dimension in dimensions]
     (folder / "dimensions.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
     files = ["--dimensions", str(folder / "dimensions.csv"), "--output", str(folder / "figure4.csv")]
     return main(["choi2017.dimension_weights", *fine.options(folder), "--line", "2", *files])

@@ -14,9 +14,9 @@ from tests.papers.choi2017 import fine
 
 def words(folder: Path, *models: str) -> list[str]:
     (folder / "other.txt").write_text("t5 t6 t7\n" * len(fine.SOURCE))
-    options = ["--models", *(str(folder / model) for model in models), "--labels", *models]
+    options = ["--model", *(str(folder / model) for model in models), "--labels", *models]
     options += ["--source", str(folder / "source.txt"), "--line", "2", "--device", "cpu"]
-    return ["choi2017.model_alignments", *options, "--output", str(folder / "figure2.csv"), "--translations"]
+    return ["choi2017.model_alignments", *options, "--output", str(folder / "figure2.csv"), "--translation"]
 
 
 def test_a_panel_for_each_model(tmp_path: Path) -> None:
@@ -37,4 +37,4 @@ def test_what_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main([*options, *texts]) == 1
     assert "so it attends to no source word, as Figure 2 needs" in capsys.readouterr().err
     assert main([*options, texts[0]]) == 1
-    assert "--translations: 1 files for 2 models; give one for each" in capsys.readouterr().err
+    assert "--translation: 1 files for 2 models; give one for each" in capsys.readouterr().err

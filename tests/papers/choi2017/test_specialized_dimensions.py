@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.holm import holm
-from nmt.papers.choi2017.specialized_dimensions import Alignment, WordClasses, best
+from nmt.evaluation.bootstrap import holm
+from nmt.papers.choi2017.specialized_dimensions import GENERATED, Alignment, WordClasses, best, read_word_classes
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
+from nmt.system.files import UserError
 from tests.model.models import tiny_model
 from tests.papers.choi2017 import fine
 
@@ -135,3 +136,35 @@ def test_what_does_not_fit(
     assert message in error
     assert error.count("\n") == 1
     assert not Path("dimensions.csv").exists()
+
+
+FILE = "nmt/papers/choi2017/word_classes.tsv"
+
+
+def test_the_words_of_the_papers_figure_are_in_their_classes() -> None:
+    classes = read_word_classes(str(Path(__file__).parents[3] / FILE))
+    assert list(classes) == ["article", "preposition", "noun", "adjective", "politics"]
+    assert {"a", "the"} <= classes["article"]
+    assert {"to", "of"} <= classes["preposition"]
+    assert {"strategy", "election", "obama"} <= classes["noun"]
+    assert "republican" in classes["adjective"]
+    assert {"republican", "strategy", "election", "obama"} <= classes["politics"]
+
+
+def test_the_built_in_language() -> None:
+    assert list(read_word_classes(GENERATED)) == ["article", "preposition", "noun", "adjective", "place"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no classes in it"),
+        ("article a the\n", "line 1 is not a class, a tab and its words"),
+        ("article\ta\nnoun\t\n", "line 2 is not a class, a tab and its words"),
+        ("noun\tday\nnoun\tyear\n", "line 2: the class noun is there already"),
+    ],
+)
+def test_files_with_mistakes(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "classes.tsv").write_text(text)
+    with pytest.raises(UserError, match=message):
+        read_word_classes(str(tmp_path / "classes.tsv"))

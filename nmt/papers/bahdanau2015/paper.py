@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nmt.papers.bahdanau2015.printed_sentences import PRINTED
+from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.papers.bahdanau2015.settings import Settings
 from nmt.report.artefacts import FIGURE, Artefact, selection, significance
 from nmt.settings.checks import unknown

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import sys
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -72,7 +73,7 @@ DRAWN_BY = {
 
 
 class Corpora:
-    """The sentence pairs of a mirror's corpora. Held-out sets must be generated before training corpora."""
+    """The sentence pairs of the corpora. Held-out sets must be generated before training corpora."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -171,7 +172,7 @@ def shares(pairs: int) -> list[int]:
     return [*numbers, pairs - sum(numbers)]
 
 
-def write_mirror(output: Path, seed: int, sizes: Generated) -> None:
+def write_archives(output: Path, seed: int, sizes: Generated) -> None:
     """Write every archive of the demonstration below `output`, each atomically."""
     corpora = Corpora(seed)
     sets = [(*place, corpora.development(place[0], sizes.development)) for place in HELD_OUT]
@@ -195,16 +196,16 @@ def _write(path: Path, files: dict[str, bytes]) -> None:
     packed = _tar({name: _gzip(data) if name.endswith(".gz") else data for name, data in files.items()})
     with atomic(path) as partial:
         partial.write_bytes(_gzip(packed) if path.suffix == ".tgz" else packed)
-    print(f"mirror: wrote {path}", flush=True)
+    print(f"generate: wrote {path}", file=sys.stderr, flush=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt mirror`."""
+    """The options of `nmt generate`."""
     Generated.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the sentences")
-    parser.add_argument("--output", type=OutputFolder, required=True, help="root folder of the mirror")
+    parser.add_argument("--output", type=OutputFolder, required=True, help="folder that serves as mirror")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the mirror."""
-    write_mirror(arguments.output, arguments.seed, arguments.settings)
+    """Write the archives."""
+    write_archives(arguments.output, arguments.seed, arguments.settings)

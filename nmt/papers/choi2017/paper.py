@@ -13,7 +13,7 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
 
-__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair", "timed"]
+__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair", "points", "timed"]
 
 TITLE = "Fine-grained attention, reproduced"
 REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"
@@ -64,6 +64,23 @@ def check(settings: Settings, experiment: Experiment) -> None:
 def timed(settings: Settings) -> list[str]:
     """The models of Table 2: those of the pairs, each baseline before what is compared to it."""
     return list(dict.fromkeys(name for model, baseline in settings.pairs for name in (baseline, model)))
+
+
+def points(settings: Settings, experiment: Experiment) -> list[tuple[str, str, tuple[str, ...], list[str]]]:
+    """The steps that compute points of one sentence: the step, its figure, its models and the options of its own."""
+    found: list[tuple[str, str, tuple[str, ...], list[str]]] = []
+    if settings.figure2:
+        names = settings.figure2.models
+        found.append(
+            ("model_alignments", "figure2", names, ["--labels", *(experiment.systems[name] for name in names)])
+        )
+    if settings.figure3:
+        options = ["--settings", settings.figure3.to_json()]
+        found.append(("mean_weights", "figure3", (settings.figure3.model,), options))
+    if settings.figure4:
+        options = ["--dimensions", f"{experiment.results}/specialized_dimensions.csv"]
+        found.append(("dimension_weights", "figure4", (settings.figure4.model,), options))
+    return found
 
 
 def beams(settings: Settings, experiment: Experiment) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""The room of the paper: its settings, what they may name, and the tables and figures that follow from them."""
+"""What the package of the paper exports: settings, what they may name, and its tables and figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
-from nmt.papers.bahdanau2015.room import STEPS, curves, phrase_based_options
+from nmt.papers.bahdanau2015.paper import STEPS, curves, phrase_based_options
 from nmt.papers.bahdanau2015.settings import Figure2, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.system.files import UserError
@@ -125,7 +125,7 @@ def test_every_step_is_a_module() -> None:
 
 
 def test_the_workflow_imports_the_room_quickly() -> None:
-    """Neither the room nor its artefacts load a library, which every start of Snakemake would wait for."""
-    code = "import sys; from nmt import papers; papers.room('bahdanau2015'); print(*sys.modules)"
+    """Neither the module nor its artefacts load a library, which every start of Snakemake would wait for."""
+    code = "import sys; from nmt import papers; papers.paper('bahdanau2015'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())

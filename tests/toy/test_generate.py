@@ -15,7 +15,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.corpora.registry import Archive, read_registry
 from nmt.settings.sections import Generated
-from nmt.toy import mirror
+from nmt.toy import generate
 from nmt.toy.inflection import count_words
 
 REGISTRY = Path(__file__).parents[2] / "data" / "demo.tsv"
@@ -25,7 +25,7 @@ SIZES = Generated(pairs=1500)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("mirror")
-    mirror.write_mirror(output, seed=7, sizes=SIZES)
+    generate.write_archives(output, seed=7, sizes=SIZES)
     return output
 
 
@@ -61,15 +61,15 @@ def test_no_made_up_set_has_the_name_or_the_address_of_a_real_one() -> None:
 def test_registry_and_archives_agree(folder: Path) -> None:
     counts = {name: [len(side) for side in sides(folder, name)] for name in read_registry(REGISTRY)}
     assert all(english == french for english, french in counts.values())
-    assert sum(counts[corpus.name][0] for corpus in mirror.TRAINING) == SIZES.pairs
+    assert sum(counts[corpus.name][0] for corpus in generate.TRAINING) == SIZES.pairs
     assert [counts[name][0] for name in ("toy-dev-1", "toy-dev-2", "toy-test")] == [300, 300, 600]
 
 
 def test_the_sizes_are_those_asked_for(tmp_path: Path) -> None:
-    mirror.write_mirror(tmp_path, seed=7, sizes=Generated(pairs=100, development=5, test_bin=2))
+    generate.write_archives(tmp_path, seed=7, sizes=Generated(pairs=100, development=5, test_bin=2))
     corpora = read_registry(REGISTRY)
     counts = {name: len(sides(tmp_path, name)[0]) for name in corpora}
-    assert sum(counts[corpus.name] for corpus in mirror.TRAINING) == 100
+    assert sum(counts[corpus.name] for corpus in generate.TRAINING) == 100
     assert [counts[name] for name in ("toy-dev-1", "toy-dev-2", "toy-test")] == [5, 5, 12]
 
 
@@ -82,23 +82,23 @@ def test_the_test_set_fills_every_bin_of_lengths(folder: Path) -> None:
 
 
 def test_training_lengths_vary_widely(folder: Path) -> None:
-    lengths = [count_words(line) for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]]
+    lengths = [count_words(line) for corpus in generate.TRAINING for line in sides(folder, corpus.name)[0]]
     assert sum(length > 30 for length in lengths) / len(lengths) >= 0.25
     assert max(lengths) > 50
     assert min(lengths) <= 5
 
 
 def test_no_held_out_sentence_is_trained_on(folder: Path) -> None:
-    held_out = [line for name, *_ in (*mirror.HELD_OUT, mirror.TEST) for line in sides(folder, name)[0]]
+    held_out = [line for name, *_ in (*generate.HELD_OUT, generate.TEST) for line in sides(folder, name)[0]]
     assert len(set(held_out)) == len(held_out)
-    trained = {line for corpus in mirror.TRAINING for line in sides(folder, corpus.name)[0]}
+    trained = {line for corpus in generate.TRAINING for line in sides(folder, corpus.name)[0]}
     assert not trained & set(held_out)
 
 
 def test_training_draws_a_held_out_sentence_again() -> None:
-    corpus = next(corpus for corpus in mirror.TRAINING if corpus.name == "toy-news")
-    first = mirror.Corpora(3).training(corpus, 50)
-    corpora = mirror.Corpora(3)
+    corpus = next(corpus for corpus in generate.TRAINING if corpus.name == "toy-news")
+    first = generate.Corpora(3).training(corpus, 50)
+    corpora = generate.Corpora(3)
     corpora._held_out.add(first[0][0])
     again = corpora.training(corpus, 50)
     assert len(again) == 50
@@ -106,8 +106,8 @@ def test_training_draws_a_held_out_sentence_again() -> None:
 
 
 def test_a_few_percent_of_the_crawled_pairs_are_wrong() -> None:
-    for corpus in mirror.TRAINING:
-        pairs = mirror.Corpora(1).training(corpus, 2000)
+    for corpus in generate.TRAINING:
+        pairs = generate.Corpora(1).training(corpus, 2000)
         copied = sum(source == target for source, target in pairs)
         cut = sum(not re.search(r'[."]$', target) for _, target in pairs)
         elsewhere = len(pairs) - len({target for _, target in pairs})
@@ -119,8 +119,8 @@ def test_a_few_percent_of_the_crawled_pairs_are_wrong() -> None:
 
 
 def test_same_seed_same_bytes(folder: Path, tmp_path: Path) -> None:
-    mirror.write_mirror(tmp_path / "again", seed=7, sizes=SIZES)
-    mirror.write_mirror(tmp_path / "other", seed=8, sizes=SIZES)
+    generate.write_archives(tmp_path / "again", seed=7, sizes=SIZES)
+    generate.write_archives(tmp_path / "other", seed=8, sizes=SIZES)
 
     def digests(root: Path) -> dict[str, str]:
         return {
@@ -135,9 +135,9 @@ def test_same_seed_same_bytes(folder: Path, tmp_path: Path) -> None:
 
 
 def test_sgml_escapes_and_restores() -> None:
-    text = mirror._sgml("set", "en", False, ['A "word" & <another>.']).decode()
+    text = generate._sgml("set", "en", False, ['A "word" & <another>.']).decode()
     assert "A &quot;word&quot; &amp; &lt;another&gt;." in text
-    assert mirror._sgml("set", "fr", True, ["x"]).decode().startswith("<refset")
+    assert generate._sgml("set", "fr", True, ["x"]).decode().startswith("<refset")
 
 
 def test_manuals_are_a_tar_of_gzip_members(folder: Path) -> None:
@@ -149,6 +149,6 @@ def test_manuals_are_a_tar_of_gzip_members(folder: Path) -> None:
 
 
 def test_too_few_pairs_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mirror", "--settings", '{"pairs": 3}', "--seed", "1", "--output", str(tmp_path)]) == 1
+    assert main(["generate", "--settings", '{"pairs": 3}', "--seed", "1", "--output", str(tmp_path)]) == 1
     assert capsys.readouterr().err.endswith("pairs: expected a whole number, from 100 to 1000000000, not 3\n")
     assert not list(tmp_path.iterdir())

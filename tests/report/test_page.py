@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt.report.words import reader, shades
+from nmt.report.page import reader, shades
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmt.toy.word_classes import word_classes
+from nmt.toy.words import word_classes
 
 
 def test_words_and_their_classes() -> None:

@@ -1,4 +1,4 @@
-"""The room of the paper: its settings, what they may name, and the tables that follow from them."""
+"""What the package of the paper exports: its settings, what they may name, and the tables that follow from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
-from nmt.papers.choi2017.room import STEPS, language_pair, timed
+from nmt.papers.choi2017.paper import STEPS, language_pair, timed
 from nmt.papers.choi2017.settings import Figure4, Parameters, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.system.files import UserError
@@ -131,6 +131,6 @@ def test_every_step_is_a_module() -> None:
 
 
 def test_the_workflow_imports_the_room_quickly() -> None:
-    code = "import sys; from nmt import papers; papers.room('choi2017'); print(*sys.modules)"
+    code = "import sys; from nmt import papers; papers.paper('choi2017'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())

@@ -1,0 +1,167 @@
+"""What the rules of the workflow ask of an experiment: its checked parts, and the code and the options of its steps.
+
+Standard library only: the workflow imports this module at every start.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from nmt import commands, papers
+from nmt.corpora.own import check_files, check_mirror, check_outside, check_tests, own_files, read_corpora
+from nmt.corpora.registry import Archive, Corpus
+from nmt.report.artefacts import Artefact, collect, compared
+from nmt.settings.checks import PLAIN, is_plain
+from nmt.settings.experiment import PHRASE_BASED, Experiment, check_corpora, check_moses, load
+from nmt.settings.extends import read, resolve
+from nmt.settings.variant import ATTENTIONS, UNITS, Variant
+from nmt.system.digest import digest
+from nmt.system.files import UserError, check_room
+
+Words = list[str | int | float]
+
+
+def refuse(reason: object) -> NoReturn:
+    """End the run with one line, which Snakemake's loggers show, too."""
+    logging.getLogger("snakemake.logging").error(f"snakemake: {reason}")
+    sys.exit(1)
+
+
+@contextmanager
+def one_line_mistakes() -> Iterator[None]:
+    """A user's mistake in the context ends the run with one line."""
+    try:
+        yield
+    except UserError as error:
+        refuse(error)
+    except OSError as error:
+        refuse(f"{error.filename}: {error.strerror}")
+
+
+def check_start(files: Iterable[str], folder: str) -> None:
+    """UserError where the project's `folder` has an odd name, nothing can be written, or a configuration is mistaken.
+
+    Snakemake has read `files` already, and is not as strict.
+    """
+    if not is_plain(folder):
+        raise UserError(f"{folder}: expected a path {PLAIN}; move the project elsewhere")
+    for written in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
+        if written.is_dir():
+            check_room(written)
+    for file in files:
+        read(file)
+
+
+def load_experiment(config: dict[str, Any]) -> tuple[Experiment, dict[str, Corpus], dict[str, Artefact]]:
+    """The checked experiment, its registry and its artefacts; `config` is resolved in place. Raises UserError."""
+    resolved = resolve(config)
+    experiment = load(resolved)
+    registry = read_corpora(experiment)
+    check_corpora(experiment, registry)
+    check_moses(experiment)
+    artefacts = collect(experiment, papers.artefacts(experiment))
+    config.clear()
+    config.update(resolved)
+    return experiment, registry, artefacts
+
+
+def find_files(
+    experiment: Experiment, registry: Mapping[str, Corpus], names: Iterable[str]
+) -> tuple[dict[str, str], dict[str, Archive]]:
+    """The files of the corpora `names`: the user's own, address -> path, and the archives to fetch, by their path."""
+    files = [archive for name in names for archive in registry[name].archives]
+    own = {} if experiment.is_generated else own_files(files, experiment.mirror or "")
+    return own, {archive.path: archive for archive in files if archive.address not in own}
+
+
+def check_inputs(
+    experiment: Experiment, registry: Mapping[str, Corpus], own: Mapping[str, str], fetched: Collection[str]
+) -> None:
+    """UserError where a file is missing, is used for tests and training alike, or lies where the run writes.
+
+    `own` and `fetched` are what `find_files` returns.
+    """
+    mirror = "" if experiment.is_generated else experiment.mirror or ""
+    check_tests(experiment, registry, own)
+    check_outside(experiment, own.values(), mirror, fetched)
+    check_files(own.values())
+    check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
+
+
+def code(step: str, variants: Iterable[Variant] | None = None) -> str:
+    """The digest of a step's code: a change in what it computes reruns it, a change in its wording does not.
+
+    For a step that runs the models `variants`, only what they need counts, of attentions, units and scores.
+    """
+    module = commands.module(step)
+    if variants is None:
+        return digest([module])
+    chosen = list(variants)
+    models = [one.architecture for one in chosen]
+    own = {found for one in models for found in (ATTENTIONS[one.attention][0], UNITS[one.unit][0])}
+    others = {found for found, _ in (*ATTENTIONS.values(), *UNITS.values())} - own
+    if all(one.optimization.stop_on == "nll" for one in chosen):
+        others.add("nmt.training.greedy")
+    if all(one.contextualization is None for one in models):
+        others.add("nmt.model.contextualization")
+    return digest([module, *own], others)
+
+
+def step_of(experiment: Experiment, artefact: str) -> str:
+    """The step that makes a table or figure: the paper's, or else the one that every experiment has."""
+    paper = experiment.paper
+    return f"{paper.name}.{artefact}" if paper and artefact in papers.paper(paper.name).STEPS else artefact
+
+
+def train_priority(experiment: Experiment, variant: str) -> int:
+    """Trainings that continue each other start first, because together they take longest."""
+    before = experiment.variants[variant].continues
+    return 3 if before or any(one.continues == variant for one in experiment.variants.values()) else 2
+
+
+def sample_options(experiment: Experiment, variant: str, text: str) -> Words:
+    """The options of `nll` that draw a sample of the pairs that a variant trains on; none for `development`."""
+    if text == "development":
+        return []
+    longest = experiment.variants[variant].optimization.maximum_length
+    return ["--maximum-length", longest, "--sample", experiment.evaluate.train_sample, "--seed", experiment.seed]
+
+
+def search_options(experiment: Experiment, ending: str) -> Words:
+    """The options that decide what a search finds; the translation's `ending`, as .beam1, names another beam."""
+    chosen = experiment.translate
+    beam = int(ending.removeprefix(".beam") or chosen.beam)
+    fallback = [] if chosen.fallback else ["--no-fallback"]
+    ratio = chosen.minimum_length_ratio
+    return ["--beam", beam, "--minimum-length-ratio", ratio, *fallback, "--precision", chosen.precision]
+
+
+def speed_options(experiment: Experiment, variant: str) -> Words:
+    """The options that say where and how fast a search runs."""
+    return ["--batch", experiment.translate.batch, "--device", experiment.variants[variant].run_time.device]
+
+
+def compared_options(experiment: Experiment) -> list[str]:
+    """The options of `significance` that name the compared systems by their labels."""
+    labels = experiment.systems
+    named = zip(("--pair", "--folded"), compared(experiment), strict=True)
+    return [word for option, pairs in named for one, other in pairs for word in (option, labels[one], labels[other])]
+
+
+def models_options(experiment: Experiment) -> list[str]:
+    """The options of `gather_metrics`: label and folder of every model."""
+    named = [
+        ("--model", one.label, f"data/{experiment.name}/models/{one.name}") for one in experiment.variants.values()
+    ]
+    return [word for words in named for word in words]
+
+
+def translations(systems: Iterable[str], of: str, ending: str) -> list[str]:
+    """The translations of a set whose names end so; the phrase-based system has one translation for all purposes."""
+    return [f"<data>/translations/{one}/{of}{'' if one == PHRASE_BASED else ending}.txt" for one in systems]

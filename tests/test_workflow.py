@@ -1,0 +1,116 @@
+"""What rules ask of an experiment: the digests of code, the options of steps, and what refuses to start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.settings.variant import ATTENTIONS, UNITS
+from nmt.system.files import UserError
+from nmt.workflow import (
+    check_inputs,
+    check_start,
+    code,
+    compared_options,
+    find_files,
+    load_experiment,
+    models_options,
+    one_line_mistakes,
+    sample_options,
+    search_options,
+    speed_options,
+    step_of,
+    train_priority,
+    translations,
+)
+from tests.papers.experiment import experiment
+
+EXPERIMENT = experiment(
+    translate={"beam": 5, "batch": 7, "fallback": False},
+    evaluate={"train_sample": 9, "compare": [["search", "fixed"]]},
+    seed=3,
+)
+
+
+def test_the_code_of_a_model_is_that_of_its_layers_and_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr("nmt.workflow.digest", lambda modules, others: str(seen.append((set(modules), set(others)))))
+    code("train", [EXPERIMENT.variants["search"]])
+    attention, unit = ATTENTIONS["additive"][0], UNITS["gated"][0]
+    others = {module for module, _ in (*ATTENTIONS.values(), *UNITS.values())} - {attention, unit}
+    others |= {"nmt.training.greedy", "nmt.model.contextualization"}
+    assert seen == [({"nmt.training.train", attention, unit}, others)]
+    settings = {"updates": 1, "unit": "lstm", "stop_on": "bleu", "contextualization": 4}
+    more = experiment(variants={"one": settings, "two": {"updates": 1, "attention": "fixed"}})
+    code("nll", more.variants.values())
+    used = {attention, unit, UNITS["lstm"][0], ATTENTIONS["fixed"][0]}
+    assert seen[1] == ({"nmt.training.nll", *used}, {ATTENTIONS["fine_grained"][0]})
+
+
+def test_a_figure_is_drawn_by_the_step_of_its_paper() -> None:
+    assert step_of(EXPERIMENT, "figure2") == "figure2"
+    paper = experiment(paper={"name": "bahdanau2015", "figure1": {}})
+    assert step_of(paper, "figure1") == "bahdanau2015.figure1"
+    assert step_of(paper, "learning_curves") == "learning_curves"
+
+
+def test_trainings_that_continue_each_other_start_first() -> None:
+    variants = {"first": {"updates": 1}, "second": {"updates": 1, "continues": "first"}, "other": {"updates": 1}}
+    found = experiment(variants=variants)
+    assert [train_priority(found, name) for name in variants] == [3, 3, 2]
+
+
+def test_the_likelihood_of_training_pairs_is_that_of_a_sample() -> None:
+    assert sample_options(EXPERIMENT, "short", "train") == ["--maximum-length", 30, "--sample", 9, "--seed", 3]
+    assert sample_options(EXPERIMENT, "short", "development") == []
+
+
+def test_what_a_search_finds_depends_on_the_beam_that_its_file_names() -> None:
+    rest = ["--minimum-length-ratio", 0.5, "--no-fallback", "--precision", "float32"]
+    assert search_options(EXPERIMENT, "") == ["--beam", 5, *rest]
+    assert search_options(EXPERIMENT, ".beam12") == ["--beam", 12, *rest]
+    assert search_options(experiment(), "") == ["--beam", 12, *rest[:2], *rest[3:]]
+    assert speed_options(EXPERIMENT, "short") == ["--batch", 7, "--device", "auto"]
+
+
+def test_systems_are_named_by_their_labels() -> None:
+    assert compared_options(EXPERIMENT) == ["--pair", "RNNsearch*", "fixed"]
+    found = models_options(EXPERIMENT)
+    assert found[:3] == ["--model", "fixed", "data/x/models/fixed"]
+    assert found[-3:] == ["--model", "RNNsearch*", "data/x/models/search"]
+
+
+def test_the_phrase_based_system_has_one_translation_for_all_purposes() -> None:
+    found = translations(["search", "phrase-based"], "test", ".no_unk")
+    assert found == ["<data>/translations/search/test.no_unk.txt", "<data>/translations/phrase-based/test.txt"]
+
+
+def test_own_files_are_read_in_place_and_archives_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {"train": ["a.en", "a.fr"], "development": ["d.en", "d.fr"], "test": ["t.en", "t.fr"]}
+    config = {
+        "experiment": "mine",
+        "languages": {"source": "en", "target": "fr"},
+        "files": texts,
+        "select": {"rule": "all"},
+        "variants": {"one": {"updates": 1}},
+    }
+    found, registry, artefacts = load_experiment(config)
+    assert config["experiment"] == "mine"
+    assert "learning_curves" in artefacts
+    own, fetched = find_files(found, registry, registry)
+    assert (set(own.values()), fetched) == ({one for pair in texts.values() for one in pair}, {})
+    with pytest.raises(UserError, match=r"a\.en: no such file"):
+        check_inputs(found, registry, own, fetched)
+
+
+def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(SystemExit) as end, one_line_mistakes():
+        check_start([str(tmp_path / "none.yaml")], "/odd{folder}")
+    assert end.value.code == 1
+    [said] = caplog.messages
+    assert said.startswith("snakemake: /odd{folder}: expected a path")
+    with pytest.raises(SystemExit), one_line_mistakes():
+        (tmp_path / "none").read_text()
+    assert caplog.messages[1].startswith(f"snakemake: {tmp_path / 'none'}: No such file")
