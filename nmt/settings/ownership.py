@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nmt.settings.checks import names
 from nmt.settings.extends import read
+from nmt.settings.project import find
 from nmt.system.files import UserError, read_json, write_json
 
 RECORD = "files.json"
@@ -19,7 +20,7 @@ RECORD = "files.json"
 def check_owner(experiment: str, files: Sequence[str]) -> None:
     """UserError where data/EXPERIMENT was made from another file that still gives the same name."""
     mine, other = _naming(files, experiment), _naming(_recorded(experiment), experiment)
-    if mine and other and not os.path.samefile(mine, other):
+    if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "
             "give one of them another name"

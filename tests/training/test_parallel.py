@@ -73,7 +73,7 @@ def test_the_end_of_another_process_is_one_line(monkeypatch: pytest.MonkeyPatch,
         monkeypatch.setattr(torch.distributed, name, lambda *_, value=value: value)
     monkeypatch.setattr(torch.distributed, "is_torchelastic_launched", lambda: True)
     monkeypatch.setattr(torch.distributed, "destroy_process_group", lambda: None)
-    for name in ("WORLD_SIZE", "LOCAL_RANK"):
+    for name in ("WORLD_SIZE", "RANK", "LOCAL_RANK"):
         monkeypatch.setenv(name, "2")
     kind, message = (UserError, "process of this training has ended") if "gloo" in said else (RuntimeError, said)
     with pytest.raises(kind, match=message), joined(torch.device("cpu")):

@@ -196,12 +196,13 @@ def test_missing_parts_are_named(
     system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "source").write_text("a\n")
+    (tmp_path / "empty").mkdir()
     for option, step_name in (("--direct", "thot_word_align"), ("--language-model", "thot_language_model")):
         words = [
             "thot_translate",
             *system.parts,
             option,
-            tmp_path,
+            tmp_path / "empty",
             "--weights",
             weights,
             "--source",
