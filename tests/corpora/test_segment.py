@@ -15,4 +15,4 @@ def test_every_line_is_segmented(tmp_path: Path, capsys: pytest.CaptureFixture[s
     words = ["--input", tmp_path / "text", "--codes", tmp_path / "codes", "--output", tmp_path / "output"]
     assert main(["segment", *map(str, words)]) == 0
     assert (tmp_path / "output").read_bytes() == b"low lo@@ w@@ e@@ r\n\ns@@ low\n"
-    assert "1 words that end in @@" in capsys.readouterr().err
+    assert "1 words were dropped that end in @@" in capsys.readouterr().err

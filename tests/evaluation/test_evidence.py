@@ -43,8 +43,8 @@ def test_the_nearer_text_is_worth_more(tmp_path: Path, words: list[str]) -> None
 
 
 def test_bleu_is_that_of_the_evaluations(tmp_path: Path, words: list[str]) -> None:
-    for label, bleu in (("near", 12.345), ("far", None)):
-        score = {"bleu": bleu, "sentences": 50, "signature": "tok:none"}
+    for label, bleu, sentences_of_set in (("near", 12.345, 50), ("far", None, 0)):
+        score = {"bleu": bleu, "sentences": sentences_of_set, "signature": "tok:none"}
         score |= {"detokenized_bleu": bleu, "detokenized_ceiling": 99.5, "detokenized_signature": "tok:13a"}
         (tmp_path / f"{label}.json").write_text(json.dumps({"all": score}))
     assert main([*words, "--evaluations", str(tmp_path / "near.json"), str(tmp_path / "far.json")]) == 0
