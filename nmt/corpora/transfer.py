@@ -194,7 +194,7 @@ class _Transfer:
         if length is None and self.expected is None and not response.chunked:
             raise UnavailableError("the server does not say how long the file is; set its `bytes` in the registry")
         self._discard()
-        # A server may compare a tag without quotes with nothing, for it takes it for a date.
+        # Some servers take a tag without quotes for a date, and never find it equal.
         tag, date = headers.get("ETag", ""), headers.get("Last-Modified", "")
         tag = tag if tag.startswith('"') else date or ("" if tag.startswith("W/") else tag)
         self.tag = tag if tag.isprintable() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
@@ -125,3 +126,20 @@ def test_a_second_paper_needs_no_edit_outside_its_folder(tmp_path: Path) -> None
     }
     assert "<results>/coverage.csv" in targets
     assert not [target for target in targets if "table1" in target or "ratings" in target]
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_every_step_is_a_module(name: str) -> None:
+    for step in papers.paper(name).STEPS:
+        module = importlib.import_module(f"nmt.papers.{name}.{step}")
+        assert module.__doc__
+        assert callable(module.run)
+        assert callable(module.add_arguments)
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_the_workflow_imports_a_paper_quickly(name: str) -> None:
+    """Neither the module nor its artefacts load a library, which every start of Snakemake would wait for."""
+    code = f"import sys; from nmt import papers; papers.paper('{name}'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nmt import papers
-from nmt.papers.bahdanau2015.paper import STEPS, curves, phrase_based_options
+from nmt.papers.bahdanau2015.paper import curves, phrase_based_options
 from nmt.papers.bahdanau2015.settings import Figure2, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.system.files import UserError
@@ -114,18 +111,3 @@ def test_the_papers_numbers_stand_beside_ours_only_where_the_experiment_says_so(
     assert set(beside) == {"table1", "table2", "selection"}
     for paths in beside.values():
         assert all((ROOT / path).is_file() for path in paths)
-
-
-def test_every_step_is_a_module() -> None:
-    for step in STEPS:
-        module = importlib.import_module(f"nmt.papers.bahdanau2015.{step}")
-        assert module.__doc__
-        assert callable(module.run)
-        assert callable(module.add_arguments)
-
-
-def test_the_workflow_imports_the_room_quickly() -> None:
-    """Neither the module nor its artefacts load a library, which every start of Snakemake would wait for."""
-    code = "import sys; from nmt import papers; papers.paper('bahdanau2015'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())

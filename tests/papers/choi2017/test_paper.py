@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nmt import papers
-from nmt.papers.choi2017.paper import STEPS, language_pair, timed
+from nmt.papers.choi2017.paper import language_pair, timed
 from nmt.papers.choi2017.settings import Figure4, Parameters, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.system.files import UserError
@@ -120,17 +117,3 @@ def test_a_part_of_the_paper() -> None:
     some = experiment(**paper(table1={}, parameters=None) | {"variants": {"AttY": VARIANTS["AttY"]}})
     assert [one.name for one in papers.artefacts(some)] == ["table1"]
     assert not any(one.printed for one in papers.artefacts(some))
-
-
-def test_every_step_is_a_module() -> None:
-    for step in STEPS:
-        module = importlib.import_module(f"nmt.papers.choi2017.{step}")
-        assert module.__doc__
-        assert callable(module.run)
-        assert callable(module.add_arguments)
-
-
-def test_the_workflow_imports_the_room_quickly() -> None:
-    code = "import sys; from nmt import papers; papers.paper('choi2017'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert not {"matplotlib", "numpy", "pandas", "sacrebleu", "torch"} & set(loaded.split())
