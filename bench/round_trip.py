@@ -16,7 +16,7 @@ import pandas as pd
 from bench.table import write
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.tokenize import Tokenizer, spaced
-from nmt.evaluation.bleu import detokenized_bleu
+from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 
 
 class Text(NamedTuple):
@@ -43,7 +43,7 @@ def measure(text: Text) -> dict[str, object]:
         "language": text.language,
         "lines": len(text.lines),
         "exact": 100 * exact / len(text.lines),
-        "ceiling": detokenized_bleu(returned, text.lines)[0],
+        "ceiling": corpus_bleu(returned, text.lines, RUNNING_TEXT)[0],
     }
 
 

@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "score_pairs": "score sentence pairs by bilingual cross-entropy difference",
             "select": "select the training pairs that are most like in-domain text",
             "learn_bpe": "learn how byte pair encoding cuts words into subwords",
+            "learn_pieces": "learn the pieces of SentencePiece from running text",
             "segment": "cut the words of a text into subwords",
             "shortlist": "keep the most frequent words of one side as the vocabulary",
             "binarize": "turn the training text into shuffled word ids",

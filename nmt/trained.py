@@ -12,9 +12,12 @@ import safetensors
 import safetensors.torch
 import torch
 
+from nmt.corpora.languages import has_spaces
+from nmt.corpora.pieces import Pieces
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
-from nmt.settings.checks import Check, build, checked, integer, read_values
+from nmt.settings.checks import Check, build, checked, choice, integer, optional, read_values
+from nmt.settings.sections import NFC, NORMALIZE
 from nmt.settings.variant import Architecture
 from nmt.system.device import warn_if_slow
 from nmt.system.files import (
@@ -50,13 +53,27 @@ LANGUAGES = Check(
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A network in evaluation mode, the shortlists of its two sides, and their languages, as "en" and "fr"."""
+    """A network in evaluation mode, the shortlists of its two sides, and their languages, as "en" and "fr".
+
+    `normalize` is how the lines of its training text were let in (`nmt.corpora.normalization`).
+    """
 
     folder: Path
     model: Network
     source: Shortlist
     target: Shortlist
     languages: tuple[str, str]
+    normalize: str = NFC
+
+    @property
+    def tokenizers(self) -> list[str | None]:
+        """The languages by whose rules running text becomes words; None where words are what spaces separate."""
+        sides = zip((self.source, self.target), self.languages, strict=True)
+        return [None if isinstance(side.codes, Pieces) else language for side, language in sides]
+
+    def has_words(self, side: int) -> bool:
+        """Whether the symbols of the source (0) or target (1) make up words, and are no pieces of unspaced text."""
+        return self.tokenizers[side] is not None or has_spaces(self.languages[side])
 
     def freeze(self, precision: str = "float32") -> None:
         """Prepare the weights for fast steps (`Network.freeze`); warn if the device is slow in this precision."""
@@ -80,7 +97,9 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     missing = [name for name in (MODEL, SUMMARY, SOURCE, TARGET) if not (folder / name).is_file()]
     if missing:
         raise UserError(f"{folder}: no {', no '.join(missing)} in it; name the folder that the step train wrote")
-    summary = read_values(folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS)
+    summary = read_values(
+        folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS, normalize=optional(choice(*NORMALIZE))
+    )
     verify(folder / SUMMARY, summary["digests"], "train it again")
     codes = [folder / name if name in summary["digests"] else None for name in CODES]
     for path in (folder / name for name in CODES):
@@ -90,7 +109,7 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
     if model.symbols != (len(source), len(target)):
         raise UserError(f"{folder}: its weights and its shortlists are not of one model; train it again")
-    return TrainedModel(folder, model, source, target, tuple(summary["languages"]))
+    return TrainedModel(folder, model, source, target, tuple(summary["languages"]), summary["normalize"] or NFC)
 
 
 def check_output(folder: Path) -> None:

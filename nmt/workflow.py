@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from nmt import commands, papers
+from nmt.corpora.languages import bleu_tokenizer
 from nmt.corpora.own import check_files, check_mirror, check_outside, check_tests, own_files, read_corpora
 from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import Artefact, collect, compared
@@ -145,6 +146,11 @@ def search_options(experiment: Experiment, ending: str) -> Words:
 def speed_options(experiment: Experiment, variant: str) -> Words:
     """The options that say where and how fast a search runs."""
     return ["--batch", experiment.translate.batch, "--device", experiment.variants[variant].run_time.device]
+
+
+def bleu_options(experiment: Experiment) -> Words:
+    """The options of the steps that score running text; none where the text is tokenized."""
+    return ["--bleu-tokenizer", bleu_tokenizer(experiment.languages.target)] if experiment.has_pieces else []
 
 
 def compared_options(experiment: Experiment) -> list[str]:

@@ -38,7 +38,7 @@ def clean(pairs: Iterable[Pair], held_out: Sequence[frozenset[bytes]]) -> Iterat
 
 
 def _record(pair: Pair, held_out: Sequence[frozenset[bytes]]) -> tuple[int, int, int, int]:
-    source, target = pair
+    source, target = map(_spaced, pair)
     source_words, target_words = count_words(source), count_words(target)
     if not source_words or not target_words:
         state = State.EMPTY
@@ -48,6 +48,11 @@ def _record(pair: Pair, held_out: Sequence[frozenset[bytes]]) -> tuple[int, int,
         state = State.CLEAN
     digest = hashlib.blake2b(source + b"\n" + target, digest_size=8).digest()
     return int.from_bytes(digest, "little"), source_words, target_words, state
+
+
+def _spaced(line: bytes) -> bytes:
+    """The line with single spaces, by which it is compared."""
+    return b" ".join(line.split())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Clean a corpus or one shard of it."""
     held_out = pair_files(arguments.held_out_sources, arguments.held_out_targets, "held-out-")
     held_lines = [
-        frozenset(line for files in held_out for line in byte_lines(files[side]) if line.strip()) for side in range(2)
+        frozenset(filter(None, (_spaced(line) for files in held_out for line in byte_lines(files[side]))))
+        for side in range(2)
     ]
     with Progress(f"clean {arguments.texts[0].name}", None, "pairs") as progress:
         pairs = progress.over(read_byte_pairs(*arguments.texts))

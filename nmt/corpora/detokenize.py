@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from nmt.corpora.languages import known_as
 from nmt.corpora.pairs import split_words
 
 # The escapes of the Moses tokenizer; the ampersand comes last, so that "&amp;lt;" becomes "&lt;" and not "<".
@@ -54,6 +55,7 @@ def unescape(text: str) -> str:
 
 def detokenizer(language: str) -> Callable[[str], str]:
     """A function that detokenizes and unescapes a sentence of `language`."""
+    language = known_as(language)
 
     def detokenize(sentence: str) -> str:
         words = split_words(unescape(sentence.replace(" @-@ ", "-")))

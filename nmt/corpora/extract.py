@@ -3,10 +3,11 @@
 The members named in the registry are read from their archives (see `nmt.corpora.archives`). Of an SGML member the text
 of its segments is extracted; where both sides are SGML, segments of the same document and number are pairs. Of the
 members FILE:1 and FILE:2 it is the first and the second column of FILE: what tabs separate or, where the lines hold
-`|||`, what that separates. Lines are split at newlines only; a carriage return before a newline and a byte order mark
-are removed, a NUL becomes a space, and other control and separator characters stay in their line. A few lines that are
-not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose lines end in carriage returns. A few
-lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may be longer than `LONGEST`.
+`|||`, what that separates. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage
+return before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their
+line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose lines end
+in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
+be longer than `LONGEST`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.archives import contents
+from nmt.corpora.normalization import add_normalize_argument, normalized
 from nmt.corpora.sgml import NAME as SGML
 from nmt.corpora.sgml import Segment, in_order_of, read_segments
+from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -45,13 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--members", nargs="+", required=True, help="files inside, or FILE:1 and FILE:2; '' for the archive itself"
     )
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
+    add_normalize_argument(parser)
     parser.add_argument("--outputs", type=Output, nargs="+", required=True, help="a file for each side, source first")
 
 
 def run(arguments: argparse.Namespace) -> None:
     if not len(arguments.archives) == len(arguments.members) == len(arguments.outputs) <= 2:
         raise UserError("--archives, --members, --outputs: give each of them once for each side, source first")
-    extract(arguments.name, arguments.archives, arguments.members, arguments.outputs, arguments.expected_pairs)
+    archives, expected = arguments.archives, arguments.expected_pairs
+    extract(arguments.name, archives, arguments.members, arguments.outputs, expected, arguments.normalize)
 
 
 def extract(
@@ -60,6 +65,7 @@ def extract(
     members: Sequence[str],
     outputs: Sequence[Path],
     expected_pairs: int | None = None,
+    normalize: str = NFC,
 ) -> int:
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
@@ -76,7 +82,9 @@ def extract(
         for (archive, column), files in wanted.items():
             for member, stream in contents(archive, files):
                 place = f"{name}: {_place(archive, member, column)}"
-                found[archive, member, column] = _write(stream, column, files[member], member or archive.name, place)
+                found[archive, member, column] = _write(
+                    stream, column, files[member], member or archive.name, place, normalize
+                )
         first, last = places[0], places[-1]
         sources, targets = found[first], found[last]
         if sources.count != targets.count:
@@ -109,11 +117,12 @@ def _file_and_column(member: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (member, 0)
 
 
-def _write(stream: io.BufferedReader, column: int, output: Path, name: str, place: str) -> _Found:
+def _write(stream: io.BufferedReader, column: int, output: Path, name: str, place: str, normalize: str) -> _Found:
     """Write the lines of one side, or its segments if `name` is that of an SGML file."""
     lines = _lines(stream, place)
     if column:
         lines = _column(lines, column, place, None if not TABLE.search(name) else "\t")
+    lines = _normalized(lines, place, normalize)
     segments = read_segments("\n".join(lines), place) if SGML.search(name) else []
     count = _write_lines((segment.text for segment in segments) if SGML.search(name) else lines, output, name)
     if count == 0:
@@ -184,6 +193,22 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
         )
     if invalid:
         warn(f"{place}: {invalid} of {number} lines, first {first}, are not UTF-8; the broken bytes became U+FFFD")
+
+
+def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[str]:
+    """Yield the lines as they are let in; warns of those that changed."""
+    changed = first = 0
+    for number, line in enumerate(lines, 1):
+        inside = normalized(line, normalize)
+        if inside != line:
+            changed += 1
+            first = first or number
+        yield inside
+    if changed:
+        warn(
+            f"{place}: {changed} lines, first {first}, were normalized: they were not in Unicode's form NFC, or held byte "
+            "order marks or nothing that can be seen"
+        )
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -12,12 +12,13 @@ import argparse
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.subwords import MARK, Codes, join, owners
+from nmt.corpora.pieces import SPACE, Pieces, read_subwords
+from nmt.corpora.subwords import MARK, Subwords
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import Output
@@ -43,7 +44,7 @@ class Shortlist:
 
     symbols: tuple[str, ...]
     counts: tuple[int, ...]
-    codes: Codes | None = None
+    codes: Subwords | None = None
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ class Shortlist:
             raise UserError(f"{path}: must hold {EOS_SYMBOL}, {UNK_SYMBOL} and words; make it again")
         if len(set(symbols)) != len(symbols):
             raise UserError(f"{path}: a word occurs twice in the shortlist; make the shortlist again")
-        return cls(tuple(symbols), tuple(counts), None if codes is None else Codes.read(codes, symbols[2:]))
+        return cls(tuple(symbols), tuple(counts), None if codes is None else read_subwords(codes, symbols[2:]))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the shortlist atomically."""
@@ -93,11 +94,11 @@ class Shortlist:
 
     def join(self, symbols: list[str]) -> list[str]:
         """The words of `symbols`."""
-        return symbols if self.codes is None else join(symbols)
+        return symbols if self.codes is None else self.codes.join(symbols)
 
     def owners(self, symbols: list[str]) -> list[int]:
         """The number of the word, from 0, that each of `symbols` belongs to."""
-        return list(range(len(symbols))) if self.codes is None else owners(symbols)
+        return list(range(len(symbols))) if self.codes is None else self.codes.owners(symbols)
 
     def ids(self, symbols: Iterable[str]) -> list[int]:
         """The ids of `symbols`, UNK for one outside the shortlist; no EOS is appended."""
@@ -132,7 +133,7 @@ def read_shortlists(arguments: argparse.Namespace) -> list[Shortlist]:
         raise UserError(f"--codes: {len(codes)} files; name those of both sides, source first, or none")
     shortlists = [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
     for path, shortlist in zip(arguments.shortlists, shortlists, strict=True):
-        marked = sum(symbol.endswith(MARK) for symbol in shortlist.symbols)
+        marked = sum(symbol.endswith(MARK) or symbol.startswith(SPACE) for symbol in shortlist.symbols)
         if not arguments.codes and MARKED * marked > len(shortlist):
             raise UserError(f"{path}: a vocabulary of subwords; name their codes, of both sides, with --codes")
     return shortlists
@@ -148,13 +149,14 @@ def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:
     return counter, sentences
 
 
-def make_shortlist(counter: Counter[str], size: int, sentences: int) -> Shortlist:
+def make_shortlist(counter: Counter[str], size: int, sentences: int, reserved: Collection[str] = RESERVED) -> Shortlist:
     """The shortlist of the unknown word and the `size` - 1 most frequent words of `counter`, or all if there are fewer.
 
-    The count of <eos> is `sentences`, that of <unk> the number of tokens outside the shortlist.
+    The count of <eos> is `sentences`, that of <unk> the number of tokens outside the shortlist, as the words `reserved`
+    are.
     """
     ranked = sorted(
-        ((word, count) for word, count in counter.items() if word not in RESERVED),
+        ((word, count) for word, count in counter.items() if word not in reserved),
         key=lambda entry: (-entry[1], entry[0]),
     )[: size - 1]
     uncovered = counter.total() - sum(count for _, count in ranked)
@@ -168,6 +170,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt shortlist`."""
     parser.add_argument("--input", type=Path, required=True, help="tokenized training text, one side")
     sections.Shortlist.add_argument(parser)
+    parser.add_argument(
+        "--pieces",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help="the model of SentencePiece, all of whose pieces are symbols (default: none)",
+    )
     parser.add_argument("--output", type=Output, required=True, help="the shortlist, TSV")
 
 
@@ -176,7 +185,13 @@ def run(arguments: argparse.Namespace) -> None:
     size: int = arguments.settings.size
     with Progress(f"shortlist {arguments.input.name}", None, "lines") as progress:
         counter, sentences = count_words(progress.over(read_lines(arguments.input)))
-    shortlist = make_shortlist(counter, size, sentences)
+    if arguments.pieces is None:
+        shortlist = make_shortlist(counter, size, sentences)
+    else:
+        pieces = Pieces.read(arguments.pieces).symbols
+        counter.update(dict.fromkeys(pieces, 0))
+        shortlist = make_shortlist(counter, 1 + len(pieces), sentences, reserved=())
+        size = len(shortlist) - 1
     kept = len(shortlist) - 2
     if kept == 0:
         raise UserError(f"{arguments.input}: no words for a shortlist; check the steps before this one")

@@ -1,13 +1,15 @@
-"""Byte pair encoding (Sennrich et al., 2016): words as sequences of subwords, and back.
+"""Words as sequences of subwords, and back: by byte pair encoding (Sennrich et al., 2016) or SentencePiece.
 
-A subword that does not end its word carries the mark "@@", so that joining is the exact inverse of splitting. A word
-of the text that ends in the mark itself could not be told from a subword; it is dropped, as is one without an end.
+In byte pair encoding, a subword that does not end its word carries the mark "@@", so that joining is the exact inverse
+of splitting. A word of the text that ends in the mark itself could not be told from a subword; it is dropped, as is one
+without an end.
 """
 
 from __future__ import annotations
 
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +22,32 @@ VERSION = "#version: 0.2"
 END = "</w>"  # what a subword that ends its word carries in a file of codes
 
 
+class Subwords(ABC):
+    """What makes subwords of words, and words of subwords. Two that compare equal make the same."""
+
+    @abstractmethod
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `read_subwords` reads, atomically."""
+
+    @abstractmethod
+    def split(self, words: Iterable[str]) -> list[str]:
+        """The subwords of `words`."""
+
+    @abstractmethod
+    def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
+        """The subwords of each line of the text `name`; warns of the words that were dropped."""
+
+    @abstractmethod
+    def join(self, symbols: Iterable[str]) -> list[str]:
+        """The words of subwords; the last one ends, whether it is marked or not."""
+
+    @abstractmethod
+    def owners(self, symbols: Iterable[str]) -> list[int]:
+        """The number of the word, from 0, that each subword belongs to."""
+
+
 @dataclass(frozen=True)
-class Codes:
+class Codes(Subwords):
     """The merges of pairs of symbols, in the order in which they were learned.
 
     Only the subwords in `known` are made, where it is given: a merge that makes another is taken back.
@@ -65,18 +91,15 @@ class Codes:
         return cls(tuple(merges), None if symbols is None else frozenset(symbols))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the codes atomically, as the step learn_bpe does."""
         write_lines(path, self._lines())
 
     def _lines(self) -> list[str]:
         return [VERSION, *(" ".join(merge) for merge in self.merges)]
 
     def split(self, words: Iterable[str]) -> list[str]:
-        """The subwords of `words`, without the words that have none."""
         return self._bpe.segment_tokens(filter(is_divisible, words))
 
     def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
-        """The subwords of each line of the text `name`; warns of the words that were dropped, with their number."""
         dropped = 0
         for words in lines:
             dropped += sum(not is_divisible(word) for word in words)
@@ -87,6 +110,24 @@ class Codes:
                 f"{LONGEST_WORD} characters"
             )
 
+    def join(self, symbols: Iterable[str]) -> list[str]:
+        words: list[str] = []
+        start = ""
+        for symbol in symbols:
+            if symbol.endswith(MARK):
+                start += symbol.removesuffix(MARK)
+            else:
+                words.append(start + symbol)
+                start = ""
+        return [*words, start] if start else words
+
+    def owners(self, symbols: Iterable[str]) -> list[int]:
+        numbers, word = [], 0
+        for symbol in symbols:
+            numbers.append(word)
+            word += not symbol.endswith(MARK)
+        return numbers
+
 
 def is_divisible(word: str) -> bool:
     """Whether `word` has subwords: it does not end in the mark, and is not too long."""
@@ -95,25 +136,3 @@ def is_divisible(word: str) -> bool:
 
 def _is_character(code: str) -> bool:
     return len(code) == 1 or (len(code) == 1 + len(END) and code.endswith(END))
-
-
-def owners(symbols: Iterable[str]) -> list[int]:
-    """The number of the word, from 0, that each subword belongs to."""
-    numbers, word = [], 0
-    for symbol in symbols:
-        numbers.append(word)
-        word += not symbol.endswith(MARK)
-    return numbers
-
-
-def join(symbols: Iterable[str]) -> list[str]:
-    """The words of subwords; the last one ends, whether it is marked or not."""
-    words: list[str] = []
-    start = ""
-    for symbol in symbols:
-        if symbol.endswith(MARK):
-            start += symbol.removesuffix(MARK)
-        else:
-            words.append(start + symbol)
-            start = ""
-    return [*words, start] if start else words

@@ -21,6 +21,7 @@ from typing import BinaryIO, NamedTuple
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
+from nmt.corpora.languages import known_as
 from nmt.settings.sections import language
 from nmt.system.files import UserError, decode_lines, warn, write_lines
 from nmt.system.options import Output
@@ -46,6 +47,12 @@ class Shard(NamedTuple):
 
 
 WHOLE = Shard()
+NO_ABBREVIATIONS = "Moses has no abbreviations of this language and takes the English ones"
+
+
+def has_abbreviations(language: str) -> bool:
+    """Whether Moses knows abbreviations of the language, after which a period ends no sentence."""
+    return known_as(language) in NonbreakingPrefixes().available_langs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
     shard = Shard(*arguments.shard)
     if not 1 <= shard.number <= shard.of or shard.lines < 0:
         raise UserError(f"--shard {' '.join(map(str, arguments.shard))}: expected a number from 1 to SHARDS, and LINES")
-    if arguments.language and arguments.language not in NonbreakingPrefixes().available_langs:
-        warn(f"--language {arguments.language}: sacremoses has no abbreviations for it and takes the English ones")
+    if arguments.language and not has_abbreviations(arguments.language):
+        warn(f"--language {arguments.language}: {NO_ABBREVIATIONS}")
     tokenize_file(arguments.language, arguments.input, arguments.output, shard)
 
 
@@ -138,6 +145,7 @@ class Tokenizer:
     """
 
     def __init__(self, language: str) -> None:
+        language = known_as(language)
         moses = MosesTokenizer(language)
         self._junk = moses.ASCII_JUNK[0]
         self._special, self._padded = moses.PAD_NOT_ISALNUM

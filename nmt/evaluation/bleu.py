@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 
 from sacrebleu.metrics.bleu import BLEU
 
-
-def tokenized_metric() -> BLEU:
-    """Cased, unsmoothed BLEU-4 of tokenized sentences."""
-    return BLEU(tokenize="none", smooth_method="none", force=True)
+MULTI_BLEU = "none"  # the tokenizer of text that is tokenized already
+RUNNING_TEXT = "13a"  # that of most languages
 
 
-def tokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
-    """Cased, unsmoothed BLEU-4 of tokenized sentences in percent, and sacreBLEU's signature.
-
-    Equal to the score of the Moses script multi-bleu.perl, which papers of 2014 report. None without sentences.
-    """
-    return _score(tokenized_metric(), translations, references)
-
-
-def detokenized_bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
-    """sacreBLEU's default score of running text (13a, exponential smoothing) in percent, and its signature.
-
-    None without sentences.
-    """
-    return _score(BLEU(), translations, references)
+def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --bleu-tokenizer of a step that scores the text of the target."""
+    parser.add_argument(
+        "--bleu-tokenizer",
+        choices=BLEU.TOKENIZERS,
+        default=MULTI_BLEU,
+        metavar="NAME",
+        help="that of sacreBLEU, such as 13a, where translation and reference are running text (default: none, which "
+        "is for tokenized text)",
+    )
 
 
-def _score(metric: BLEU, translations: Sequence[str], references: Sequence[str]) -> tuple[float | None, str]:
+def metric(tokenizer: str) -> BLEU:
+    """Cased BLEU-4; of tokenized text it is not smoothed, and equal to that of the Moses script multi-bleu.perl."""
+    if tokenizer == MULTI_BLEU:
+        return BLEU(tokenize=MULTI_BLEU, smooth_method="none", force=True)
+    return BLEU(tokenize=tokenizer)
+
+
+def corpus_bleu(
+    translations: Sequence[str], references: Sequence[str], tokenizer: str = MULTI_BLEU
+) -> tuple[float | None, str]:
+    """The score in percent, None without sentences, and sacreBLEU's signature."""
+    chosen = metric(tokenizer)
     if not translations:
-        metric.corpus_score(["a"], [["a"]])  # only after a score does the signature know the number of references
-        return None, str(metric.get_signature())
-    score = metric.corpus_score(list(translations), [list(references)])
-    return float(score.score), str(metric.get_signature())
+        chosen.corpus_score(["a"], [["a"]])  # only after a score does the signature know the number of references
+        return None, str(chosen.get_signature())
+    score = chosen.corpus_score(list(translations), [list(references)])
+    return float(score.score), str(chosen.get_signature())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.bins import Bins, bin_of, bins
-from nmt.evaluation.bleu import tokenized_bleu
+from nmt.evaluation.bleu import add_tokenizer_argument, corpus_bleu
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
@@ -23,12 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference", required=True, help="tokenized reference translations")
     parser.add_argument("--translations", required=True, nargs="+", help="one file for each model")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the figure's order")
+    add_tokenizer_argument(parser)
     Bins.add_argument(parser)
     parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
 def points(
-    label: str, sources: Sequence[str], references: Sequence[str], translations: Sequence[str], width: int
+    label: str,
+    sources: Sequence[str],
+    references: Sequence[str],
+    translations: Sequence[str],
+    width: int,
+    tokenizer: str,
 ) -> list[list[Cell]]:
     """One row of COLUMNS for each bin, BLEU in percent; an empty bin has 0 sentences and no BLEU."""
     members: list[list[int]] = [[] for _ in bins(width)]
@@ -36,7 +42,7 @@ def points(
         members[bin_of(len(split_words(source)), width)].append(index)
     rows: list[list[Cell]] = []
     for (low, high), indices in zip(bins(width), members, strict=True):
-        bleu, _ = tokenized_bleu([translations[i] for i in indices], [references[i] for i in indices])
+        bleu, _ = corpus_bleu([translations[i] for i in indices], [references[i] for i in indices], tokenizer)
         rows.append([label, low, high, len(indices), number(bleu, 2)])
     return rows
 
@@ -49,6 +55,6 @@ def run(arguments: argparse.Namespace) -> None:
     rows = [
         row
         for (label, _), translation in zip(models, translations, strict=True)
-        for row in points(label, source, reference, translation, arguments.settings.bin_width)
+        for row in points(label, source, reference, translation, arguments.settings.bin_width, arguments.bleu_tokenizer)
     ]
     write_csv(arguments.output, COLUMNS, rows)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from sacrebleu.significance import _bootstrap_resample
 
-from nmt.evaluation.bleu import tokenized_metric
+from nmt.evaluation.bleu import MULTI_BLEU, metric
 
 INTERVAL = (2.5, 97.5)  # percentiles of the resampled differences: 95 % of them lie between
 
@@ -26,16 +26,21 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    baseline: Sequence[str], systems: Sequence[Sequence[str]], references: Sequence[str], resamples: int, seed: int
+    baseline: Sequence[str],
+    systems: Sequence[Sequence[str]],
+    references: Sequence[str],
+    resamples: int,
+    seed: int,
+    tokenizer: str = MULTI_BLEU,
 ) -> tuple[str, list[Comparison]]:
     """sacreBLEU's signature, and the comparison of each system with the baseline on the same resamples."""
     os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
-    metric = tokenized_metric()
+    bleu = metric(tokenizer)
     scores, resampled = [], []
     for lines in (baseline, *systems):
-        sentences = metric._extract_corpus_statistics(lines, [references])
-        scores.append(metric._aggregate_and_compute(sentences).score)
-        _, found = _bootstrap_resample(sentences, metric, resamples)
+        sentences = bleu._extract_corpus_statistics(lines, [references])
+        scores.append(bleu._aggregate_and_compute(sentences).score)
+        _, found = _bootstrap_resample(sentences, bleu, resamples)
         resampled.append(np.array([one.score for one in found]))
     comparisons = []
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
@@ -44,7 +49,7 @@ def compare(
         p_value = (1 + int(as_far.sum())) / (resamples + 1)
         lower, upper = np.percentile(differences, INTERVAL)
         comparisons.append(Comparison(score, scores[0], difference, float(lower), float(upper), p_value))
-    signature = metric.get_signature()
+    signature = bleu.get_signature()
     signature.update("seed", str(seed))
     signature.update("bs", resamples)
     return str(signature), comparisons

@@ -14,7 +14,7 @@ from typing import Any
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
-from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
+from nmt.evaluation.bleu import MULTI_BLEU, RUNNING_TEXT, add_tokenizer_argument, corpus_bleu
 from nmt.evaluation.sentences import read_parallel
 from nmt.system.files import warn, write_json
 from nmt.system.options import Output
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shortlists", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="the words that the model knows"
     )
     add_codes_argument(parser)
+    add_tokenizer_argument(parser)
     parser.add_argument("--translation", required=True, help="translations of all sentences, UNK allowed")
     parser.add_argument(
         "--translation-no-unk",
@@ -55,16 +56,22 @@ def known_lines(
 
 
 def score(
-    translations: Sequence[str], references: Sequence[str], raw_references: Sequence[str], language: str | None
+    translations: Sequence[str],
+    references: Sequence[str],
+    raw_references: Sequence[str],
+    language: str | None,
+    tokenizer: str = MULTI_BLEU,
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
 
-    The ceiling is the detokenized BLEU of a perfect translation: of the references, tokenized and detokenized.
+    Where the text itself is running text, both are of it, with the same `tokenizer`. The ceiling is the detokenized BLEU
+    of a perfect translation: of the references, tokenized and detokenized.
     """
-    bleu, signature = tokenized_bleu(translations, references)
+    bleu, signature = corpus_bleu(translations, references, tokenizer)
+    of_running_text = RUNNING_TEXT if tokenizer == MULTI_BLEU else tokenizer
     detokenize = detokenizer(language) if language else str
-    raw_bleu, raw_signature = detokenized_bleu([detokenize(line) for line in translations], raw_references)
-    ceiling, _ = detokenized_bleu([detokenize(line) for line in references], raw_references)
+    raw_bleu, raw_signature = corpus_bleu([detokenize(line) for line in translations], raw_references, of_running_text)
+    ceiling, _ = corpus_bleu([detokenize(line) for line in references], raw_references, of_running_text)
     return {
         "bleu": bleu,
         "sentences": len(translations),
@@ -89,6 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
             [reference[index] for index in indices[part]],
             [raw_reference[index] for index in indices[part]],
             arguments.language,
+            arguments.bleu_tokenizer,
         )
         for part, lines in zip(parts, translations, strict=True)
     }

@@ -15,6 +15,19 @@ from nmt.corpora.pairs import read_pairs, split_words
 from nmt.system.files import UserError, read_lines, warn
 
 Pair = tuple[list[str], list[str]]
+# What separates the columns of a phrase table, and what stands for a word that looks like it (U+2060 is invisible).
+SEPARATOR = "|||"
+ESCAPED = "|\u2060||"
+
+
+def split_escaped(line: str) -> list[str]:
+    """The words of a tokenized line, with SEPARATOR escaped."""
+    return [ESCAPED if word == SEPARATOR else word for word in split_words(line)]
+
+
+def join_escaped(words: Iterable[str]) -> str:
+    """The inverse of `split_escaped`."""
+    return " ".join(SEPARATOR if word == ESCAPED else word for word in words)
 
 
 def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
@@ -36,7 +49,7 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
 
 def _words(line: str) -> list[str]:
     """The words of the line; each word is in memory once, however often it occurs."""
-    return [intern(word) for word in split_words(line)]
+    return [intern(word) for word in split_escaped(line)]
 
 
 def without_gaps(sources: Sequence[str], translations: Iterable[str], name: Path) -> list[str]:

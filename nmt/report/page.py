@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
+from nmt.corpora.languages import known_as
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
 
@@ -125,6 +126,7 @@ def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """
     if language is None:
         return lambda words: " ".join(map(visible, words))
+    language = known_as(language)
 
     def read(words: Sequence[str]) -> str:
         plain = [unescape(word) for word in words]

@@ -90,7 +90,7 @@ class Service:
 
     def __init__(self, translator: Translator, beam: int, n_best: int) -> None:
         self._translator, self._beam, self._n_best = translator, beam, n_best
-        source, target = (None, None) if translator.tokenized else translator.trained.languages
+        source, target = (None, None) if translator.tokenized else translator.trained.tokenizers
         self._read_source, self._read = reader(source), reader(target)
         self._turn = threading.Lock()
 
@@ -116,7 +116,8 @@ class Service:
                 rows, used = None if one.weights is None else shades(one.weights), one.source[:-1]
                 shown = {"text": self._read(one.target[:-1] if one.ended else one.target), "rows": rows}
                 translations.append({**shown, "log_probability": one.log_probability, "symbols": one.length})
-            note = "" if len(used) == len(words) else f"Only the first {len(used)} of {len(words)} words were used."
+            given = len(words) if trained.has_words(0) else len(trained.source.split(words))
+            note = "" if len(used) == given else f"Only the first {len(used)} of {given} words were used."
             return {"source": self._read_source(used), "translations": translations, "done": done, "note": note}
 
         def watch(leader: Callable[[], Hypothesis]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
+from nmt.evaluation.bleu import add_tokenizer_argument
 from nmt.evaluation.bootstrap import compare, holm
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import paired, read_parallel
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SYSTEM", "BASELINE"),
         help="labels to compare, too, in a part of the Markdown that is folded (default: none)",
     )
+    add_tokenizer_argument(parser)
     parser.add_argument("--resamples", type=int, default=1000, help="number of resamples (default: %(default)s)")
     parser.add_argument("--seed", type=int, required=True)
     add_table_arguments(parser)
@@ -63,6 +65,7 @@ def rows(
     pairs: list[tuple[str, str]],
     resamples: int,
     seed: int,
+    tokenizer: str,
 ) -> list[list[str]]:
     """The rows of one part, in the order of `pairs`: COLUMNS but p_holm. They are empty where it has no sentences."""
     if not references:
@@ -71,7 +74,7 @@ def rows(
     for baseline in dict.fromkeys(baseline for _, baseline in pairs):
         systems = [system for system, other in pairs if other == baseline]
         chosen = [lines[system] for system in systems]
-        signature, results = compare(lines[baseline], chosen, references, resamples, seed)
+        signature, results = compare(lines[baseline], chosen, references, resamples, seed, tokenizer)
         for system, (*percent, p_value) in zip(systems, results, strict=True):
             numbers = [*(number(value, 2) for value in percent), number(p_value, 4)]
             found[system, baseline] = [
@@ -159,7 +162,7 @@ def run(arguments: argparse.Namespace) -> None:
             label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
         }
         wanted = [reference[index] for index in indices]
-        found += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed)
+        found += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed, arguments.bleu_tokenizer)
     columns = [column for column in COLUMNS if column != "p_holm"]
     table = with_holm([dict(zip(columns, row, strict=True)) for row in found])
     write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in table])

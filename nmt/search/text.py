@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
 from nmt.settings.sections import Translate
 from nmt.settings.variant import PRECISIONS
@@ -82,10 +83,11 @@ def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> t
     pairs = list(read_pairs(arguments.source, arguments.target))
     if not pairs:
         raise UserError(f"{arguments.source}: empty; give at least one pair")
-    source, target = (None, None) if arguments.tokenized else trained.languages
+    sources, targets = zip(*pairs, strict=True)
+    tokenized = arguments.tokenized
     return (
-        to_symbols(to_words([line for line, _ in pairs], source), trained.source, arguments.source),
-        to_symbols(to_words([line for _, line in pairs], target), trained.target, arguments.target),
+        to_symbols(to_words(sources, trained, 0, tokenized), trained.source, arguments.source),
+        to_symbols(to_words(targets, trained, 1, tokenized), trained.target, arguments.target),
     )
 
 
@@ -99,15 +101,14 @@ def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, firs
     return [symbols[:LONGEST] for symbols in split]
 
 
-def to_words(lines: Sequence[str], language: str | None) -> list[list[str]]:
-    """The words of each line: plain text in `language` is tokenized; with None the lines are tokenized already.
+def to_words(lines: Sequence[str], trained: TrainedModel, side: int, tokenized: bool = False) -> list[list[str]]:
+    """The words of each line of the source (0) or target (1), prepared as the text that the model was trained on.
 
-    A byte order mark at the start of plain text is dropped.
+    Plain text is tokenized; `tokenized` text has spaces between its words already.
     """
-    if language is None:
-        return [split_words(line) for line in lines]
-    tokenize = _tokenizer(language)
-    return [split_words(tokenize(line.removeprefix("\ufeff"))) for line in lines]
+    language = None if tokenized else trained.tokenizers[side]
+    tokenize = _tokenizer(language) if language else str
+    return [split_words(tokenize(normalized(line, trained.normalize))) for line in lines]
 
 
 @cache

@@ -39,9 +39,7 @@ examples:
 """
 
 
-def read_sources(
-    path: str | None, reference: str | None, trained: TrainedModel, languages: tuple[str | None, str | None]
-) -> list[list[str]]:
+def read_sources(path: str | None, reference: str | None, trained: TrainedModel, tokenized: bool) -> list[list[str]]:
     """The words of every line of `path` or standard input; no words for a line that is not to be translated.
 
     With a `reference`, a line is translated only if the shortlists know all symbols of its words and of its reference.
@@ -51,12 +49,12 @@ def read_sources(
     lines = read_text(path)
     if not lines:
         raise UserError(f"{name}: empty; give some text to translate")
-    sources = to_words(lines, languages[0])
+    sources = to_words(lines, trained, 0, tokenized)
     if reference is not None:
         others = [other for _, other in align(lines, read_lines(reference), name, reference)]
         sources = [
             source if trained.source.knows(source) and trained.target.knows(target) else []
-            for source, target in zip(sources, to_words(others, languages[1]), strict=True)
+            for source, target in zip(sources, to_words(others, trained, 1, tokenized), strict=True)
         ]
     return sources
 
@@ -203,8 +201,7 @@ def run(arguments: argparse.Namespace) -> None:
     if interactive:
         answer(translator, settings)
         return
-    languages = (None, None) if arguments.tokenized else trained.languages
-    lines = read_sources(arguments.source, arguments.only_known, trained, languages)
+    lines = read_sources(arguments.source, arguments.only_known, trained, arguments.tokenized)
     name, wanted = arguments.source or "standard input", sum(map(bool, lines))
     rows = arguments.n_best * len(lines)
     translations, scores, symbols, alignments = [""] * rows, ["0\t0\t0"] * rows, [""] * rows, [""] * rows

@@ -28,9 +28,9 @@ class Translation:
     `text` is as users write it. `log_probability`, in nats, is that of `length` symbols, words or subwords, with the
     end of sentence; `ended` is False where the search reached its maximum length first.
 
-    `symbols`, words or subwords, are those that the model wrote. `source` and `target` are words, the last of both
-    <eos> (of `target` where it has ended). `weights` (target words, source words) are the attention weights between
-    them; None where they were not kept or the context is fixed.
+    `symbols`, words or subwords, are those that the model wrote. `source` and `target` are words, or the pieces of a
+    language without spaces, the last of both <eos> (of `target` where it has ended). `weights` (target words, source
+    words) are the attention weights between them; None where they were not kept or the context is fixed.
     """
 
     text: str
@@ -95,7 +95,7 @@ class Translator:
 
     def words(self, lines: Sequence[str]) -> list[list[str]]:
         """The words of each line."""
-        return to_words(lines, None if self.tokenized else self.trained.languages[0])
+        return to_words(lines, self.trained, 0, self.tokenized)
 
     def each(
         self,
@@ -116,7 +116,7 @@ class Translator:
 
     @cached_property
     def _line(self) -> Callable[[Sequence[str]], str]:
-        return from_words(None if self.tokenized else self.trained.languages[1])
+        return from_words(None if self.tokenized else self.trained.tokenizers[1])
 
     def translation(self, words: list[str], symbols: list[str], found: Hypothesis) -> Translation:
         """`found`, a translation of `symbols`, which are all or the first of those of `words`."""
@@ -124,16 +124,23 @@ class Translator:
         written = target_symbols = target.words(found.words)
         if self.dictionary is not None and found.alignment is not None:
             target_symbols = replace_unknown(found.words, target_symbols, symbols, found.alignment, self.dictionary)
-        translation = target.join(target_symbols)
-        # A word that cannot be split has no symbol, and the source may have been cut.
-        columns = [place for place, word in enumerate(words) for _ in source.split([word])][: len(symbols)]
-        read = words[: columns[-1] + 1]
+        line = self._line(target.join(target_symbols))
+        if self.trained.has_words(0):
+            # A word that cannot be split has no symbol, and the source may have been cut.
+            columns = [place for place, word in enumerate(words) for _ in source.split([word])][: len(symbols)]
+            read = words[: columns[-1] + 1]
+        else:
+            columns, read = list(range(len(symbols))), symbols
+        if self.trained.has_words(1):
+            rows, translation = target.owners(target_symbols), target.join(target_symbols)
+        else:
+            rows, translation = list(range(len(target_symbols))), target_symbols
         weights = None
         if found.alignment is not None:
-            rows = [*target.owners(target_symbols), *[len(translation)] * found.ended]
+            rows = [*rows, *[len(translation)] * found.ended]
             weights = merge(found.alignment.double().numpy(), rows, [*columns, len(read)])
         return Translation(
-            self._line(translation),
+            line,
             found.log_probability,
             found.length,
             found.ended,

@@ -252,7 +252,7 @@ def read_values(path: Path, **expected: Check) -> dict[str, Any]:
     for key, check in expected.items():
         if not check.accepts(found.get(key)):
             raise UserError(f'{path}: "{key}": expected {check.expected}, not {found.get(key)!r}; make the file again')
-    return {key: found[key] for key in expected}
+    return {key: found.get(key) for key in expected}
 
 
 def section(value: Any, where: str) -> Mapping[str, Any]:

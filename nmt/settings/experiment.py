@@ -9,7 +9,7 @@ start.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol
 
@@ -18,6 +18,7 @@ from nmt.settings.checks import (
     build,
     checked,
     checks,
+    choice,
     flag,
     folder,
     identifier,
@@ -46,6 +47,7 @@ class Paper(NamedTuple):
 class Experiment:
     """A whole experiment. A section that may be left out is None where it is.
 
+    With the `tokenizer` sentencepiece, words are what stands between spaces, and their subwords are its pieces.
     `tokenized` text has spaces between words already. With `files` the corpora are named after their uses, and there is
     neither a registry ("") nor a mirror.
     """
@@ -58,6 +60,8 @@ class Experiment:
     results: Annotated[str, folder()] = ""
     seed: Annotated[int, integer(0)] = Optimization.seed
     mirror: Annotated[str | None, optional(text())] = None
+    normalize: Annotated[str, choice(*sections.NORMALIZE)] = sections.NFC
+    tokenizer: Annotated[str, choice("moses", "sentencepiece")] = "moses"
     tokenized: Annotated[bool, flag()] = False
     files: sections.Files | None = None
     generated: sections.Generated = field(default_factory=sections.Generated)
@@ -69,12 +73,23 @@ class Experiment:
     threads: sections.Threads = field(default_factory=sections.Threads)
     phrase_based: sections.PhraseBased | None = None
     bpe: sections.BytePairs | None = None
+    sentencepiece: sections.SentencePiece = field(default_factory=sections.SentencePiece)
     paper: Paper | None = None
 
     @property
     def is_generated(self) -> bool:
         """Whether the project makes up the language and generates its corpora."""
         return self.mirror == "generated"
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether the vocabularies are of SentencePiece's pieces."""
+        return self.tokenizer == "sentencepiece"
+
+    @property
+    def subwords(self) -> sections.BytePairs | sections.SentencePiece | None:
+        """How words are cut into subwords; None where the vocabularies are of words."""
+        return self.sentencepiece if self.has_pieces else self.bpe
 
     @property
     def runs_phrase_based(self) -> bool:
@@ -123,10 +138,10 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     }
     if "files" in typed:
         typed["corpora"] = typed["files"].corpora()
-    if "bpe" in typed:
-        typed["shortlist"] = sections.Shortlist(typed["bpe"].symbols)
     variants = _variants(mapping, scalars.get("seed", Experiment.seed))
     experiment = Experiment(**scalars, **typed, variants=variants, paper=_paper(mapping.get("paper")))
+    if experiment.subwords:
+        experiment = replace(experiment, shortlist=sections.Shortlist(experiment.subwords.symbols))
     _check_variants(experiment)
     _check_uses(experiment)
     return experiment
@@ -205,7 +220,12 @@ def _check_variants(experiment: Experiment) -> None:
 
 
 def _check_uses(experiment: Experiment) -> None:
-    """Languages differ; compared systems are there; selection has the text that it needs; Moses is given no sample."""
+    """Languages differ; compared systems and the text for selection are there; no setting excludes another."""
+    for key, other in (("bpe", experiment.bpe), ("tokenized", experiment.tokenized)):
+        if experiment.has_pieces and other:
+            raise UserError(
+                f"config: {key}: sentencepiece reads running text and makes its own pieces; leave one of them out"
+            )
     languages = experiment.languages
     if languages.source == languages.target:
         raise UserError(
@@ -227,6 +247,8 @@ def _check_uses(experiment: Experiment) -> None:
         if name not in experiment.systems:
             raise unknown(name, experiment.systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based
+    if system is not None and system.system == "moses" and experiment.has_pieces:
+        raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
     if system is not None and system.system == "moses" and system.pairs:
         raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
 

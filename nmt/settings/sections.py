@@ -27,7 +27,9 @@ LARGEST_VOCABULARY = 10_000_000
 MOST_PAIRS = 10**9  # of the built-in language
 MOST_THREADS = 1024  # many more than a machine can start end the process without a word
 
-LANGUAGE = "[a-z]{2,3}"
+NFC = "nfc"  # Unicode's normal form C, to which text is brought
+NORMALIZE = (NFC, "none")
+LANGUAGE = "[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*"
 
 
 def language(code: str) -> str:
@@ -37,7 +39,7 @@ def language(code: str) -> str:
 
 @dataclass(frozen=True)
 class Languages:
-    """Language codes, as sacremoses knows them and as files end."""
+    """Language codes, as files end: en, eng or en-GB."""
 
     source: Annotated[str, matching(LANGUAGE, "a language code as en")]
     target: Annotated[str, matching(LANGUAGE, "a language code as fr")]
@@ -143,6 +145,18 @@ class BytePairs(Section):
 
     symbols: Annotated[int, integer(2, LARGEST_VOCABULARY)] = 30_000
     joint: Annotated[bool, flag()] = False
+
+
+@dataclass(frozen=True)
+class SentencePiece(Section):
+    """Subwords by SentencePiece: how many symbols each side has in all; with `joint` the same for both sides.
+
+    They are learned from at most `sentences` lines of each side, drawn at random.
+    """
+
+    symbols: Annotated[int, integer(300, LARGEST_VOCABULARY)] = 8000
+    joint: Annotated[bool, flag()] = False
+    sentences: Annotated[int, integer(1)] = 1_000_000
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from nmt.corpora.binarize import digests
+from nmt.corpora.normalization import add_normalize_argument
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.network import Network
 from nmt.settings.checks import build
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="language codes, such as en and fr; needed with --checkpoints",
     )
+    add_normalize_argument(parser)
     parser.add_argument(
         "--bf16", action="store_true", help="store the weights in bfloat16: half the size, about three digits each"
     )
@@ -88,6 +90,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
         **state.scores(best=bool(checkpoint.best)),
         "finished": False,
         "languages": arguments.languages,
+        "normalize": arguments.normalize,
     }
     return model, shortlists, summary
 

@@ -24,18 +24,20 @@ MAXIMUM_LENGTH_RATIO = 3  # of the steps of a translation to the words of its so
 
 
 class GreedyBLEU:
-    """The score of a model: cased, unsmoothed BLEU-4 of tokenized text in percent, as multi-bleu.perl computes it.
+    """The score of a model: cased BLEU-4 in percent.
 
-    `texts` are the two sides of the development set, tokenized. Every pair counts, even one with an empty side. Words
-    are scored, even if the model is one of subwords.
+    `texts` are the two sides of the development set. Every pair counts, even one with an empty side. Words are scored,
+    even if the model is one of subwords. With sacreBLEU's `tokenizer` "none" the text is tokenized, and the score is
+    not smoothed, as that of multi-bleu.perl.
     """
 
-    def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist]) -> None:
+    def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist], tokenizer: str = "none") -> None:
         source, self.target = shortlists
         pairs = list(read_pairs(*texts))
         self.sources = [source.ids(source.split(split_words(line))[:LONGEST]) for line, _ in pairs]
         self.references = [line for _, line in pairs]
-        self.metric = BLEU(tokenize="none", smooth_method="none", force=True)
+        smoothing = "none" if tokenizer == "none" else "exp"
+        self.metric = BLEU(tokenize=tokenizer, smooth_method=smoothing, force=True)
 
     def __call__(self, model: Network, processes: Processes) -> float:
         """The score of `model`; each process translates its share of the sentences."""
@@ -47,7 +49,10 @@ class GreedyBLEU:
             score = self.metric.corpus_score(found, [self.references[share]])
             counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
         *counts, length, reference_length = processes.sum(torch.tensor(counts)).tolist()
-        return float(self.metric.compute_bleu(counts[:4], counts[4:], length, reference_length).score)
+        score = self.metric.compute_bleu(
+            counts[:4], counts[4:], length, reference_length, smooth_method=self.metric.smooth_method
+        )
+        return float(score.score)
 
 
 @torch.no_grad()

@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from nmt.corpora.binarize import META, Bitext
+from nmt.corpora.languages import bleu_tokenizer
+from nmt.corpora.normalization import add_normalize_argument
+from nmt.corpora.pieces import Pieces
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
@@ -70,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="codes, such as en and fr",
     )
+    add_normalize_argument(parser)
     parser.add_argument(
         "--initial", type=Path, metavar="DIR", help="trained model to continue, for a variant that continues another"
     )
@@ -155,7 +159,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         settings=learned(arguments, variant),
         hours_before=hours_before,
         processes=processes,
-        bleu=greedy_bleu(arguments.development, shortlists) if optimization.stop_on == "bleu" else None,
+        bleu=greedy_bleu(arguments, shortlists) if optimization.stop_on == "bleu" else None,
     )
     return training, shortlists
 
@@ -191,11 +195,14 @@ def learned(arguments: argparse.Namespace, variant: Variant) -> dict[str, Any]:
     return variant.learned() | {name: fingerprint(paths) for name, paths in read.items() if paths}
 
 
-def greedy_bleu(development: list[str], shortlists: list[Shortlist]) -> Callable[[Network, Processes], float]:
+def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> Callable[[Network, Processes], float]:
     """The score of the development set by greedy search; its modules are imported by the variants that use it alone."""
     from nmt.training.greedy import GreedyBLEU
 
-    return GreedyBLEU(development, shortlists)
+    is_running = isinstance(shortlists[1].codes, Pieces)
+    return GreedyBLEU(
+        arguments.development, shortlists, bleu_tokenizer(arguments.languages[1]) if is_running else "none"
+    )
 
 
 def is_finished(training: Training, output: Path) -> bool:
@@ -213,6 +220,7 @@ def is_finished(training: Training, output: Path) -> bool:
 def write(training: Training, finished: bool, shortlists: list[Shortlist], arguments: argparse.Namespace) -> None:
     """Write the folder of a run that has ended; remove the checkpoints if it is finished."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
+    summary["normalize"] = arguments.normalize
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]

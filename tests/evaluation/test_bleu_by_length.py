@@ -8,7 +8,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.evaluation.bins import bin_of, bins
-from nmt.evaluation.bleu import tokenized_bleu
+from nmt.evaluation.bleu import corpus_bleu
 from nmt.evaluation.bleu_by_length import points
 
 
@@ -33,7 +33,7 @@ def test_points_count_and_score_each_bin() -> None:
     references = ["a b c d"] * 9 + ["a b c e"] + ["a b c d e"]
     translations = ["a b c d"] * 10 + ["x"]
     rows = points("m", sources, references, translations, 10)
-    assert rows[0] == ["m", 0, 10, 10, f"{tokenized_bleu(translations[:10], references[:10])[0]:.2f}"]
+    assert rows[0] == ["m", 0, 10, 10, f"{corpus_bleu(translations[:10], references[:10])[0]:.2f}"]
     assert rows[1] == ["m", 10, 20, 1, "0.00"]
     assert rows[2:] == [["m", low, low + 10, 0, ""] for low in (20, 30, 40, 50)] + [["m", 60, None, 0, ""]]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.bleu import detokenized_bleu, tokenized_bleu
+from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 
 SHORTLIST = ["<eos>\t9", "<unk>\t9", *(f"{word}\t1" for word in ["a", "b", "c", "d", "e", ",", "d&apos;"])]
 
@@ -41,12 +41,12 @@ def multi_bleu(translations: list[str], references: list[str]) -> float:
 
 def test_one_sentence_counted_by_hand() -> None:
     # 6 of 7 words, 4 of 6 pairs, 2 of 5 triples, 1 of 4 quadruples; the lengths are equal.
-    bleu, _ = tokenized_bleu(["the cat sat on the mat today"], ["the cat sat on a mat today"])
+    bleu, _ = corpus_bleu(["the cat sat on the mat today"], ["the cat sat on a mat today"])
     assert bleu == pytest.approx(100 * (6 / 7 * 4 / 6 * 2 / 5 * 1 / 4) ** 0.25)
 
 
 def test_brevity_by_hand() -> None:
-    bleu, _ = tokenized_bleu(["a b c d"], ["a b c d e"])
+    bleu, _ = corpus_bleu(["a b c d"], ["a b c d e"])
     assert bleu == pytest.approx(100 * math.exp(1 - 5 / 4))
 
 
@@ -58,18 +58,18 @@ def test_corpus_equals_multi_bleu(seed: int) -> None:
         " ".join(word for word in text.split() if generator.random() > 0.15) + generator.choice(["", " a", " d"])
         for text in references
     ]
-    bleu, _ = tokenized_bleu(translations, references)
+    bleu, _ = corpus_bleu(translations, references)
     assert bleu == pytest.approx(multi_bleu(translations, references))
     assert bleu
 
 
 def test_case_counts_and_nothing_is_smoothed() -> None:
-    assert tokenized_bleu(["A b c d"], ["a b c d"])[0] == 0.0
-    assert tokenized_bleu(["a b c"], ["a b c"])[0] == 0.0
+    assert corpus_bleu(["A b c d"], ["a b c d"])[0] == 0.0
+    assert corpus_bleu(["a b c"], ["a b c"])[0] == 0.0
 
 
 def test_no_sentences_have_no_bleu_but_the_same_signature() -> None:
-    for bleu in (tokenized_bleu, detokenized_bleu):
+    for bleu in (corpus_bleu, detokenized_bleu):
         assert bleu([], [])[0] is None
         assert bleu([], [])[1] == bleu(["a"], ["a"])[1]
 

@@ -110,11 +110,12 @@ if PAPER.figure2:
         params:
             labels=labels(curves(PAPER, EXPERIMENT)),
             settings=PAPER.figure2.to_json("bin_width"),
+            bleu=bleu_options(EXPERIMENT),
             code=code("bleu_by_length"),
         shell:
             "python -m nmt bleu_by_length --source {input.source:q} --reference {input.reference:q}"
             " --translations {input.translations:q} --labels {params.labels:q} --settings {params.settings:q}"
-            f" --output {{output:q}}{LOG}"
+            f" {{params.bleu:q}} --output {{output:q}}{LOG}"
 
 
 if PAPER.figure3:
@@ -123,7 +124,7 @@ if PAPER.figure3:
         input:
             **VOCABULARIES,
             alignments=of_set("<data>/translations/{variant}/{set}.alignments.jsonl", variant=PAPER.figure3.model),
-            source=of_set(SOURCE),
+            source=of_set(SHOWN_SOURCE),
             raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
         output:
             "<results>/{place}figure3.csv",

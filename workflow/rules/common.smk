@@ -14,6 +14,7 @@ shell.prefix(
 )
 
 from nmt import papers
+from nmt.corpora.languages import has_spaces
 from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.parts import cut_corpora, held_out_sets
@@ -28,7 +29,7 @@ from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
 from nmt.workflow import check_inputs, check_start, code, find_files, load_experiment, one_line_mistakes, refuse
-from nmt.workflow import compared_options, models_options, sample_options, search_options, speed_options
+from nmt.workflow import bleu_options, compared_options, models_options, sample_options, search_options, speed_options
 from nmt.workflow import step_of, train_priority, translations
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
@@ -67,19 +68,29 @@ ONE_SIDED = [name for name in CORPORA if REGISTRY[name].is_monolingual]
 PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
-# The codes of both sides where the vocabularies are of subwords, and the text that they and the ids are made from.
-BPE = EXPERIMENT.bpe
-CODES = [f"<data>/bpe/{'joint' if BPE.joint else language}.codes" for language in LANGUAGES] if BPE else []
-TRAINING_TEXT = f"<data>/{'segmented' if BPE else 'selected'}/train.{{language}}"
+# The codes of both sides where the vocabularies are of subwords, and the text that ids are made from.
+SUBWORDS, HAS_PIECES = EXPERIMENT.subwords, EXPERIMENT.has_pieces
+CODES = [
+    f"<data>/{'pieces' if HAS_PIECES else 'bpe'}/{'joint' if SUBWORDS.joint else language}.codes"
+    for language in (LANGUAGES if SUBWORDS else ())
+]
+TRAINING_TEXT = f"<data>/{'segmented' if SUBWORDS else 'selected'}/train.{{language}}"
 MODEL = [
     f"<data>/models/{{variant}}/{name}"
     for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
-    + (("source.codes", "target.codes") if BPE else ())
+    + (("source.codes", "target.codes") if SUBWORDS else ())
 ]
 SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if EXPERIMENT.is_generated else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
+# What alignments are shown of, and what a phrase-based system reads: pieces where spaces do not show the words.
+SHOWN_SOURCE, SHOWN_REFERENCE = (
+    f"<data>/{'tokenized' if not HAS_PIECES or has_spaces(language) else 'segmented'}/{{set}}.{language}"
+    for language in LANGUAGES
+)
+PHRASES = "segmented" if HAS_PIECES else "tokenized"
+PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 
@@ -129,7 +140,7 @@ def own_digests(wildcards):
 
 def untokenized(language):
     """The language by whose rules text is tokenized and detokenized; none where it comes tokenized."""
-    return [] if EXPERIMENT.tokenized else language
+    return [] if EXPERIMENT.tokenized or HAS_PIECES else language
 
 
 def growing(mem_mb, runtime, **others):
@@ -150,9 +161,9 @@ def both(path, **names):
     return expand(path, language=LANGUAGES, allow_missing=True, **names)
 
 
-def side(number, names):
-    """The tokenized source (0) or target (1) sides of corpora, part by part."""
-    return [f"<data>/tokenized/{part.name}.{LANGUAGES[number]}" for name in names for part in PARTS[name]]
+def side(number, names, kind="tokenized"):
+    """The tokenized source (0) or target (1) sides of corpora, part by part; of another `kind` where it is named."""
+    return [f"<data>/{kind}/{part.name}.{LANGUAGES[number]}" for name in names for part in PARTS[name]]
 
 
 def of_parts(path):

@@ -101,9 +101,11 @@ rule extract:
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         archives=untracked(archives_of),
         own=own_digests,
+        normalize=EXPERIMENT.normalize,
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
+        " --normalize {params.normalize:q}"
         f" --expected-pairs {{params.pairs:q}} --outputs {{output:q}}{LOG}"
 
 
@@ -284,11 +286,13 @@ rule select:
         f" --distribution {{output.distribution:q}}{LOG}"
 
 
-if BPE:
+if SUBWORDS:
+    LEARNED_FROM = both("<data>/selected/train.{language}") if SUBWORDS.joint else "<data>/selected/train.{codes}"
+    SIDE_OF_CODES = "joint" if SUBWORDS.joint else one_of(LANGUAGES)
 
     rule learn_bpe:
         input:
-            both("<data>/selected/train.{language}") if BPE.joint else "<data>/selected/train.{codes}",
+            LEARNED_FROM,
         output:
             "<data>/bpe/{codes}.codes",
         log:
@@ -296,27 +300,53 @@ if BPE:
         benchmark:
             "benchmarks/learn_bpe/<experiment>/{codes}.tsv"
         wildcard_constraints:
-            codes="joint" if BPE.joint else one_of(LANGUAGES),
+            codes=SIDE_OF_CODES,
         conda:
             "../../environment.yml"
         resources:
             **growing(mem_mb=8000, runtime=240),
         params:
-            settings=EXPERIMENT.bpe.to_json("symbols"),
+            settings=SUBWORDS.to_json("symbols"),
             code=code("learn_bpe"),
         shell:
             f"python -m nmt learn_bpe --inputs {{input:q}} --settings {{params.settings:q}} --output {{output:q}}{LOG}"
 
+    rule learn_pieces:
+        input:
+            LEARNED_FROM,
+        output:
+            "<data>/pieces/{codes}.codes",
+        log:
+            "logs/learn_pieces/<experiment>/{codes}.log",
+        benchmark:
+            "benchmarks/learn_pieces/<experiment>/{codes}.tsv"
+        wildcard_constraints:
+            codes=SIDE_OF_CODES,
+        conda:
+            "../../environment.yml"
+        threads: 4
+        resources:
+            **growing(mem_mb=8000, runtime=120),
+        params:
+            settings=EXPERIMENT.sentencepiece.to_json(),
+            seed=EXPERIMENT.seed,
+            code=code("learn_pieces"),
+        shell:
+            "python -m nmt learn_pieces --inputs {input:q} --settings {params.settings:q} --seed {params.seed:q}"
+            f" --output {{output:q}}{LOG}"
+
     rule segment:
         input:
-            text="<data>/selected/train.{language}",
+            text=lambda wildcards: f"<data>/{'selected' if wildcards.segmented == 'train' else 'tokenized'}/{wildcards.segmented}.{wildcards.language}",
             codes=lambda wildcards: CODES[LANGUAGES.index(wildcards.language)],
         output:
-            "<data>/segmented/train.{language}",
+            "<data>/segmented/{segmented}.{language}",
         log:
-            "logs/segment/<experiment>/{language}.log",
+            "logs/segment/<experiment>/{segmented}.{language}.log",
         benchmark:
-            "benchmarks/segment/<experiment>/{language}.tsv"
+            "benchmarks/segment/<experiment>/{segmented}.{language}.tsv"
+        wildcard_constraints:
+            segmented=one_of(["train", "development", *PART]),
         conda:
             "../../environment.yml"
         resources:
@@ -329,7 +359,8 @@ if BPE:
 
 rule shortlist:
     input:
-        TRAINING_TEXT,
+        text=TRAINING_TEXT,
+        pieces=lambda wildcards: CODES[LANGUAGES.index(wildcards.language)] if HAS_PIECES else [],
     output:
         "<data>/shortlist/{language}.tsv",
     log:
@@ -344,7 +375,8 @@ rule shortlist:
         settings=EXPERIMENT.shortlist.to_json("size"),
         code=code("shortlist"),
     shell:
-        f"python -m nmt shortlist --input {{input:q}} --settings {{params.settings:q}} --output {{output:q}}{LOG}"
+        "python -m nmt shortlist --input {input.text:q} --pieces {input.pieces:q} --settings {params.settings:q}"
+        f" --output {{output:q}}{LOG}"
 
 
 rule binarize:

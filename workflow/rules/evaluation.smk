@@ -22,11 +22,12 @@ rule evaluate:
         "../../environment.yml"
     params:
         language=untokenized(LANGUAGES[1]),
+        bleu=bleu_options(EXPERIMENT),
         code=code("evaluate"),
     shell:
         "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"
         " --raw-reference {input.raw_reference:q} --language {params.language:q} --shortlists {input.shortlists:q}"
-        " --codes {input.codes:q} --translation {input.translation:q} --translation-no-unk {input.no_unk:q}"
+        " --codes {input.codes:q} --translation {input.translation:q} --translation-no-unk {input.no_unk:q} {params.bleu:q}"
         f" --output {{output:q}}{LOG}"
 
 
@@ -98,6 +99,7 @@ rule significance:
     params:
         labels=labels(SYSTEMS),
         pairs=compared_options(EXPERIMENT),
+        bleu=bleu_options(EXPERIMENT),
         generated=MADE_UP,
         seed=EXPERIMENT.seed,
         code=code("significance"),
@@ -105,7 +107,7 @@ rule significance:
         "python -m nmt significance --source {input.source:q} --reference {input.reference:q}"
         " --shortlists {input.shortlists:q} --codes {input.codes:q} --translations {input.translations:q}"
         " --translations-no-unk {input.no_unk:q} --translations-greedy {input.greedy:q}"
-        f" --labels {{params.labels:q}} {{params.pairs:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
+        f" --labels {{params.labels:q}} {{params.pairs:q}} {{params.bleu:q}} --seed {{params.seed:q}}{TABLE}{LOG}"
 
 
 rule gather_metrics:

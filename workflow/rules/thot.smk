@@ -16,7 +16,7 @@ SEARCH = ["stack", "distortion_limit", "phrase_length", "translations"]
 
 rule thot_word_align:
     input:
-        both("<data>/selected/train.{language}"),
+        both(PHRASE_TEXT),
     output:
         "<data>/phrase_based/thot_word_align/{direction}/links.txt",
     log:
@@ -61,7 +61,7 @@ rule thot_symmetrize:
 
 rule thot_phrase_table:
     input:
-        texts=both("<data>/selected/train.{language}"),
+        texts=both(PHRASE_TEXT),
         links="<data>/phrase_based/thot_symmetrize/links.txt",
     output:
         THOT["phrases"],
@@ -84,8 +84,8 @@ rule thot_phrase_table:
 
 rule thot_language_model:
     input:
-        texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
-        held_out=side(1, HELD_OUT),
+        texts=[PHRASE_TEXT.format(language=LANGUAGES[1]), *side(1, MONOLINGUAL, PHRASES)],
+        held_out=side(1, HELD_OUT, PHRASES),
     output:
         THOT["language_model"],
     log:
@@ -107,7 +107,7 @@ rule thot_language_model:
 rule thot_tune:
     input:
         **THOT,
-        texts=both("<data>/tokenized/development.{language}"),
+        texts=both(f"<data>/{PHRASES}/development.{{language}}"),
     output:
         "<data>/phrase_based/tuning.json",
     log:
@@ -132,7 +132,8 @@ rule thot_translate:
     input:
         **THOT,
         tuning="<data>/phrase_based/tuning.json",
-        source=SOURCE,
+        source=f"<data>/{PHRASES}/{{set}}.{LANGUAGES[0]}",
+        pieces=CODES[1:] if HAS_PIECES else [],
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:
@@ -149,4 +150,4 @@ rule thot_translate:
         code=code("thot_translate"),
     shell:
         "python -m nmt thot_translate --weights {input.tuning:q} --source {input.source:q}"
-        f" --settings {{params.settings:q}} --threads {{threads}} --output {{output:q}}{THOT_OPTIONS}{SHOWN}"
+        f" --pieces {{input.pieces:q}} --settings {{params.settings:q}} --threads {{threads}} --output {{output:q}}{THOT_OPTIONS}{SHOWN}"

@@ -28,10 +28,11 @@ rule train:
         checkpoints=untracked(lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"),
         initial=lambda wildcards, input: (["--initial", Path(input.initial[0]).parent] if input.initial else []),
         languages=LANGUAGES,
+        normalize=EXPERIMENT.normalize,
     shell:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
-        " --languages {params.languages:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
+        " --languages {params.languages:q} --normalize {params.normalize:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
         f" --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
 
 

@@ -120,22 +120,33 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
     `note` says how the phrase-based system was made.
     """
     first = scores[0][1]
+    is_running = first["all"]["signature"] == first["all"]["detokenized_signature"]
     rows = []
     for label, score in with_baseline(scores, printed):
         theirs = printed_row(printed or {}, label)
         bleu, running = (
             [number(score[part][key], 2) if score else "" for part in first] for key in ("bleu", "detokenized_bleu")
         )
+        running = [] if is_running else running
         pairs = [beside(ours, number(theirs[part], 2)) for ours, part in zip(bleu, first, strict=True)]
         rows.append([escape_markdown(label), *pairs, *running])
     titles = [TITLES[part] for part in first]
     one = len(titles) == 1
     tokenized = "All is" if one else "All and No UNK are"
     running_text = "column compares" if one else "columns compare"
+    if is_running:
+        made = f"{tokenized} corpus BLEU of running text: `{first['all']['signature']}`."
+    else:
+        made = (
+            f"{tokenized} corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
+            f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`.{ceiling(scores)}"
+        )
     sentences = {part: span(score[part]["sentences"] for _, score in scores) for part in first}
     return [
         *heading("Table 1: BLEU on the test set", generated),
-        *markdown_table(["Model", *titles, *(f"{title}, detokenized" for title in titles)], rows),
+        *markdown_table(
+            ["Model", *titles, *([] if is_running else (f"{title}, detokenized" for title in titles))], rows
+        ),
         "",
         *([] if printed is None else [brackets(scores), ""]),
         *([note, ""] if note else []),
@@ -147,8 +158,7 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
             else ""
         ),
         "",
-        f"{tokenized} corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
-        f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`.{ceiling(scores)}",
+        made,
     ]
 
 

@@ -18,7 +18,8 @@ from nmt.system.tables import number, write_csv
 
 COLUMNS = (
     *("pair", "model", "beam", "test", "development", "paper_test", "paper_development"),
-    *("test_detokenized", "development_detokenized", "sentences", "development_sentences"),
+    *("test_detokenized", "development_detokenized", "detokenized_ceiling", "development_ceiling"),
+    *("sentences", "development_sentences"),
     *("signature", "detokenized_signature"),
 )
 SIDES = ("test", "development")
@@ -65,6 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
                 "development_detokenized": number(development["detokenized_bleu"], 2),
                 "sentences": str(test["sentences"]),
                 "development_sentences": str(development["sentences"]),
+                "detokenized_ceiling": number(test["detokenized_ceiling"], 2),
+                "development_ceiling": number(development["detokenized_ceiling"], 2),
                 "signature": test["signature"],
                 "detokenized_signature": test["detokenized_signature"],
             }
@@ -97,18 +100,30 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
     for kind in ("signature", "detokenized_signature"):
         if len(signatures := {row[kind] for row in rows}) > 1:
             raise UserError(f"scores made in different ways ({', '.join(sorted(signatures))}); make all again")
+    is_running = rows[0]["signature"] == rows[0]["detokenized_signature"]
+    kind = "running text" if is_running else "tokenized, cased text, equal to multi-bleu"
     has_printed = any(row["paper_test"] for row in rows)
     return [
         *heading("Table 1: BLEU on the test set and, in brackets, on the development set", generated),
         *_table(rows, ("", ""), *([("paper_", "")] if has_printed else [])),
         "",
-        f"Corpus BLEU of tokenized, cased text, equal to multi-bleu, of {_sentences(rows, 'sentences')} test and "
+        f"Corpus BLEU of {kind}, of {_sentences(rows, 'sentences')} test and "
         f"{_sentences(rows, 'development_sentences')} development sentences: `{rows[0]['signature']}`."
         + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else ""),
+        *([] if is_running else _of_running_text(rows)),
+    ]
+
+
+def _of_running_text(rows: Sequence[dict[str, str]]) -> list[str]:
+    """The table of the detokenized translations, and what a perfect one would score."""
+    ceilings = {row["pair"]: f"{row['detokenized_ceiling']} ({row['development_ceiling']})" for row in rows}
+    pairs = [f"{escape_markdown(pair)} {ceiling}" for pair, ceiling in ceilings.items() if ceiling != " ()"]
+    return [
         "",
         f"The same translations as running text, `{rows[0]['detokenized_signature']}`:",
         "",
         *_table(rows, ("", "_detokenized")),
+        *(["", f"There, a perfect translation would score {', '.join(pairs)}."] if pairs else []),
     ]
 
 

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     batches = list(dict.fromkeys([1, chosen.batch]))
     networks, turns = {}, {}
     for label, trained in models.items():
-        words = read_sources(arguments.source, None, trained, (None, None))[: arguments.sentences or None]
+        words = read_sources(arguments.source, None, trained, True)[: arguments.sentences or None]
         ids = [trained.source.ids(line) for line in to_symbols(words, trained.source, arguments.source) if line]
         if not ids:
             raise UserError(f"{arguments.source}: no words in the sentences to translate; name another text")

@@ -59,7 +59,7 @@ def encode(
 
     The latter are the symbols that the model wrote: its words, segmented again, may have other subwords.
     """
-    symbols = to_symbols(to_words(sources, None), trained.source, name, first)
+    symbols = to_symbols(to_words(sources, trained, 0, tokenized=True), trained.source, name, first)
     written = [split_words(line)[:LONGEST] for line in translations]
     return [
         Sentence([*source, EOS_SYMBOL], [*target, EOS_SYMBOL], trained.source.ids(source), trained.target.ids(target))

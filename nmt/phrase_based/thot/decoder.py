@@ -22,7 +22,7 @@ from threading import Thread
 import thot.alignment
 import thot.translation
 
-from nmt.corpora.pairs import split_words
+from nmt.phrase_based.text import SEPARATOR, split_escaped
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, read_lines, sha256, verify, write_json
 from nmt.system.options import add_threads_argument
@@ -31,7 +31,6 @@ WEIGHTS = (
     *("words", "language_model", "target_phrase_lengths", "jumps", "source_phrase_lengths"),
     *("target_given_source", "source_given_target"),
 )
-SEPARATOR = " ||| "
 # Thot's names: swm predicts source words from target words, invswm target words from source words.
 SIDES = {"invswm": "direct", "swm": "inverse"}
 # The interpolation of phrase and word probabilities, and the lengths and cuts of phrases: Thot's own values.
@@ -98,7 +97,7 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
 
 def _source(line: str) -> str | None:
     """The source phrase of a line of the phrase table; None if the line is not two phrases and two counts."""
-    match line.split(SEPARATOR):
+    match line.split(f" {SEPARATOR} "):
         case [_, source, counts] if re.fullmatch("[0-9]+ [0-9]+", counts):
             return source
     return None
@@ -181,7 +180,7 @@ class Decoders:
 
 def read_sentences(path: Path) -> list[list[str]]:
     """The words of each line."""
-    return [split_words(line) for line in read_lines(path)]
+    return [split_escaped(line) for line in read_lines(path)]
 
 
 MODEL = "model"  # the files of a model begin so

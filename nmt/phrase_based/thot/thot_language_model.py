@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.corpora.pairs import split_words
-from nmt.phrase_based.text import add_text_arguments, text_lines
+from nmt.phrase_based.text import add_text_arguments, split_escaped, text_lines
 from nmt.phrase_based.thot.decoder import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
@@ -30,7 +29,7 @@ def read_ids(lines: Iterable[str]) -> tuple[Ids, list[str]]:
     """The word ids of all sentences in one array, each sentence between BEGIN and END, and the words of the ids."""
     ids: dict[str, int] = {word: number for number, word in enumerate(SYMBOLS)}
     row: list[int] = []
-    for words in filter(None, map(split_words, lines)):
+    for words in filter(None, map(split_escaped, lines)):
         row.append(BEGIN)
         for word in words:
             row.append(ids.get(word, UNKNOWN))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.phrase_based.links import Links, read_links
-from nmt.phrase_based.text import Pair, drawn_pairs
+from nmt.phrase_based.text import SEPARATOR, Pair, drawn_pairs
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
 from nmt.system.options import Output
@@ -132,7 +132,7 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
         texts = targets.texts(target_numbers[piece].tolist()), sources.texts(source_numbers[piece].tolist())
         numbers = target_counts[target_numbers[piece]].tolist(), counts[piece].tolist()
         for words, translated, all_counts, pair_counts in zip(*texts, *numbers, strict=True):
-            yield f"{words} ||| {translated} ||| {all_counts} {pair_counts}"
+            yield f" {SEPARATOR} ".join((words, translated, f"{all_counts} {pair_counts}"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from nmt.phrase_based.text import without_gaps
+from nmt.corpora.pairs import split_words
+from nmt.corpora.pieces import Pieces
+from nmt.phrase_based.text import join_escaped, without_gaps
 from nmt.phrase_based.thot.decoder import (
     WEIGHTS,
     Decoders,
@@ -25,6 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_decoder_arguments(parser)
     parser.add_argument("--weights", type=Path, required=True, help="JSON from the step thot_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
+    parser.add_argument(
+        "--pieces",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help="the model of SentencePiece by which the translations are joined (default: none, they are words)",
+    )
     parser.add_argument("--output", type=Output, required=True, help="a translation for each line")
 
 
@@ -47,7 +56,10 @@ def run(arguments: argparse.Namespace) -> None:
     ):
         found = []
         for best in decoders.decode(sentences, weights):
-            found.append(" ".join(best[0].words) if best else "")
+            found.append(join_escaped(best[0].words) if best else "")
             progress.update(1)
-    sources = [" ".join(words) for words in sentences]
-    write_lines(arguments.output, without_gaps(sources, found, arguments.source))
+    translations = without_gaps(list(map(join_escaped, sentences)), found, arguments.source)
+    if arguments.pieces is not None:
+        pieces = Pieces.read(arguments.pieces)
+        translations = [" ".join(pieces.join(split_words(line))) for line in translations]
+    write_lines(arguments.output, translations)

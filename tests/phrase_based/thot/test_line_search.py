@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from nmt.evaluation.bleu import tokenized_bleu
+from nmt.evaluation.bleu import corpus_bleu
 from nmt.phrase_based.bleu import bleu, counts
 from nmt.phrase_based.thot.line_search import Pool, tune
 
@@ -30,7 +30,7 @@ def some_pool(seed: int) -> Pool:
 def test_bleu_is_sacrebleus() -> None:
     translations, references = ["a b c d e", "b c d e e"], ["a b c d f", "x b c d e e e"]
     sums = np.sum([counts(one.split(), other.split()) for one, other in zip(translations, references, strict=True)], 0)
-    assert float(bleu(sums)) == pytest.approx(tokenized_bleu(translations, references)[0])
+    assert float(bleu(sums)) == pytest.approx(corpus_bleu(translations, references)[0])
     assert float(bleu(np.array(counts(["a"], ["b"]), dtype=float))) == 0
 
 

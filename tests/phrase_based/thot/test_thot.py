@@ -19,7 +19,7 @@ import pytest
 from thot.common import NGramLanguageModel
 
 from nmt.__main__ import main
-from nmt.evaluation.bleu import tokenized_bleu
+from nmt.evaluation.bleu import corpus_bleu
 from nmt.phrase_based.links import read_links
 from nmt.phrase_based.thot import thot_tune
 from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis
@@ -110,7 +110,7 @@ def test_tuning_and_decoding(system: System, tmp_path: Path) -> None:
     assert len(translations) == len(sources)
     assert translations[30] == ""
     assert {"Zyxomma", "Qwertz"} <= set(translations[31].split())
-    bleu, _ = tokenized_bleu(translations[:30], lines(system.texts[1])[:30])
+    bleu, _ = corpus_bleu(translations[:30], lines(system.texts[1])[:30])
     assert bleu is not None
     assert bleu > 60  # on training sentences
 

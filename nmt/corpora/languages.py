@@ -1,0 +1,98 @@
+"""What a language code says: whose rules of Moses and of BLEU it stands for. Standard library only."""
+
+from __future__ import annotations
+
+# Codes of ISO 639-2 and 639-3 beside those of 639-1, for the languages that have rules of their own here.
+SHORT = dict(
+    code.split("=")
+    for code in [
+        "afr=af",
+        "asm=as",
+        "ben=bn",
+        "bod=bo",
+        "tib=bo",
+        "cat=ca",
+        "ces=cs",
+        "cze=cs",
+        "dan=da",
+        "deu=de",
+        "ger=de",
+        "dzo=dz",
+        "ell=el",
+        "gre=el",
+        "eng=en",
+        "spa=es",
+        "est=et",
+        "fin=fi",
+        "fra=fr",
+        "fre=fr",
+        "gle=ga",
+        "gla=gd",
+        "guj=gu",
+        "hau=ha",
+        "hin=hi",
+        "hrv=hr",
+        "hun=hu",
+        "isl=is",
+        "ice=is",
+        "ita=it",
+        "jpn=ja",
+        "khm=km",
+        "kan=kn",
+        "kor=ko",
+        "lao=lo",
+        "lit=lt",
+        "lav=lv",
+        "mri=mi",
+        "mao=mi",
+        "mal=ml",
+        "mar=mr",
+        "mlt=mt",
+        "mya=my",
+        "bur=my",
+        "nld=nl",
+        "dut=nl",
+        "oci=oc",
+        "ori=or",
+        "pan=pa",
+        "pol=pl",
+        "por=pt",
+        "ron=ro",
+        "rum=ro",
+        "rus=ru",
+        "slk=sk",
+        "slo=sk",
+        "slv=sl",
+        "smo=sm",
+        "swe=sv",
+        "tam=ta",
+        "tel=te",
+        "tha=th",
+        "ton=to",
+        "zho=zh",
+        "chi=zh",
+        "cmn=zh",
+    ]
+)
+WITHOUT_SPACES = frozenset(["bo", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"])
+# sacreBLEU's tokenizers, and the modules that those of Japanese and Korean need.
+OF_BLEU = {"zh": ("zh", None), "yue": ("zh", None), "ja": ("ja-mecab", "MeCab"), "ko": ("ko-mecab", "mecab_ko")}
+
+
+def known_as(code: str) -> str:
+    """The code without region and script, of two letters where there is one: fr for fra and fr-CA."""
+    language = code.replace("_", "-").partition("-")[0].lower()
+    return SHORT.get(language, language)
+
+
+def has_spaces(code: str) -> bool:
+    """Whether the language puts spaces between words."""
+    return known_as(code) not in WITHOUT_SPACES
+
+
+def bleu_tokenizer(code: str) -> str:
+    """The tokenizer by which sacreBLEU scores running text of the language."""
+    from importlib.util import find_spec
+
+    name, module = OF_BLEU.get(known_as(code), ("13a" if has_spaces(code) else "char", None))
+    return name if module is None or find_spec(module) else "char"
