@@ -101,6 +101,8 @@ def _sides(before: str, word: str, after: str, glued: bool, opened: set[str], la
             return True, True
         case ":" if inside and language in ("fi", "sv"):
             return True, (before.isupper() or before.isdigit()) and after.islower() and len(after) <= 4  # EU:n
+        case "·" if language == "el":  # a semicolon
+            return True, False
         case "/" | "_" | "·":
             return inside, inside
         case "‐" | "‑":

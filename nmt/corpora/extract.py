@@ -206,8 +206,8 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
         yield inside
     if changed:
         warn(
-            f"{place}: {changed} lines, first {first}, were normalized: they were not in Unicode's form NFC, or held byte "
-            "order marks or nothing that can be seen"
+            f"{place}: {changed} lines, first {first}, were normalized: they were not in Unicode's form NFC, held byte "
+            "order marks, or nothing that can be seen"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import random
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,7 +37,10 @@ def draw(lines: Iterable[str], size: int, seed: int) -> list[str]:
 
 
 def learn(lines: Iterable[str], symbols: int) -> Pieces:
-    """At most `symbols` pieces, the unknown one included. Raises ValueError where the characters alone are more."""
+    """At most `symbols` pieces, the unknown one included.
+
+    Raises UserError, which does not name the text, where its characters and the bytes alone are more, or it has none.
+    """
     from sentencepiece import SentencePieceTrainer
 
     model = io.BytesIO()
@@ -57,7 +61,12 @@ def learn(lines: Iterable[str], symbols: int) -> Pieces:
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise ValueError(" ".join(str(error).split())) from None
+        needed = re.search(r"required_chars\. \d+ vs (\d+)", str(error))
+        if needed is None:
+            raise UserError(f"SentencePiece cannot learn from it ({' '.join(str(error).split())})") from None
+        raise UserError(
+            f"sentencepiece.symbols is {symbols}, but its characters and bytes are {needed[1]}; raise it"
+        ) from None
     return Pieces(model.getvalue())
 
 
@@ -83,6 +92,6 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{name}: no text to learn pieces from; check the steps before this one")
     try:
         pieces = learn(drawn, settings.symbols)
-    except ValueError as error:
-        raise UserError(f"{name}: sentencepiece.symbols is {settings.symbols}, which is too few ({error})") from None
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
     pieces.write(arguments.output)

@@ -54,11 +54,9 @@ files:
   train: {train}
   development: {dev}
   test: {test}
-tokenized: {tokenized}  # true: there are spaces between words and punctuation marks already
+{vocabulary}
 
 select: {{rule: all}}  # train on every pair; other rules choose those that are most like files.in_domain
-shortlist: {{size: {words}}}  # how many words of each side the model knows
-# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown
 evaluate: {{train_sample: {sample}}}
 threads: {{train: {train_threads}, translate: {translate_threads}}}
 
@@ -74,6 +72,15 @@ variants:
   {model}: {{updates: {updates}}}
   # RNNencdec: {{attention: fixed, updates: {updates}}}  # a model without attention, to compare
 """
+
+PIECES = """\
+# Either side is cut into so many pieces, words and parts of words; no word is unknown. Or, as in the papers, moses.
+tokenizer: sentencepiece
+sentencepiece: {symbols: 8000}"""
+TOKENIZED = """\
+tokenized: true  # there are spaces between words and punctuation marks already
+shortlist: {{size: {words}}}  # how many words of each side the model knows
+# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -182,8 +189,7 @@ def experiment_text(name: str, languages: Languages, files: dict[str, list[str]]
         source=languages.source,
         target=languages.target,
         **{use: flow(paths) for use, paths in files.items()},
-        tokenized=flow(tokenized),
-        words=like.shortlist.size,
+        vocabulary=TOKENIZED.format(words=like.shortlist.size) if tokenized else PIECES,
         sample=like.evaluate.train_sample,
         train_threads=like.threads.train,
         translate_threads=like.threads.translate,

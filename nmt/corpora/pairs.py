@@ -56,5 +56,5 @@ def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a tokenized line, which white space of any kind separates."""
-    return line.split()
+    """The words of a tokenized line, which only spaces (U+0020) separate."""
+    return [word for word in line.split(" ") if word]

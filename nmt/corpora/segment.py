@@ -1,4 +1,4 @@
-"""Segment tokenized text: every word becomes its subwords, by the codes that the step learn_bpe wrote."""
+"""Segment text: every word becomes its subwords, by the codes of the step learn_bpe or the pieces of learn_pieces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.subwords import Codes
+from nmt.corpora.pieces import read_subwords
 from nmt.system.files import read_lines, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Segment the text line by line."""
-    codes = Codes.read(arguments.codes)
+    codes = read_subwords(arguments.codes)
     with Progress(f"segment {arguments.input.name}", None, "lines") as progress:
         lines = map(split_words, progress.over(read_lines(arguments.input)))
         write_lines(arguments.output, map(" ".join, codes.split_lines(lines, arguments.input)))

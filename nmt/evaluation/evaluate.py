@@ -64,8 +64,8 @@ def score(
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
 
-    Where the text itself is running text, both are of it, with the same `tokenizer`. The ceiling is the detokenized BLEU
-    of a perfect translation: of the references, tokenized and detokenized.
+    Where the text itself is running text, both are of it, with the same `tokenizer`. The ceiling is the detokenized
+    BLEU of a perfect translation: of the references, tokenized and detokenized.
     """
     bleu, signature = corpus_bleu(translations, references, tokenizer)
     of_running_text = RUNNING_TEXT if tokenizer == MULTI_BLEU else tokenizer

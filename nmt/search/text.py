@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.corpora.normalization import normalized
-from nmt.corpora.pairs import LONGEST, read_pairs, split_words
+from nmt.corpora.pairs import LONGEST, read_pairs
 from nmt.settings.sections import Translate
 from nmt.settings.variant import PRECISIONS
 from nmt.system.files import UserError, decode_lines, read_lines, warn, write_lines
@@ -104,11 +104,11 @@ def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, firs
 def to_words(lines: Sequence[str], trained: TrainedModel, side: int, tokenized: bool = False) -> list[list[str]]:
     """The words of each line of the source (0) or target (1), prepared as the text that the model was trained on.
 
-    Plain text is tokenized; `tokenized` text has spaces between its words already.
+    Plain text is tokenized; `tokenized` text has white space between its words already.
     """
     language = None if tokenized else trained.tokenizers[side]
     tokenize = _tokenizer(language) if language else str
-    return [split_words(tokenize(normalized(line, trained.normalize))) for line in lines]
+    return [tokenize(normalized(line, trained.normalize)).split() for line in lines]
 
 
 @cache

@@ -111,7 +111,8 @@ SECTIONS = parts_of(Experiment)
 OPTIONAL = [one.name for one in fields(Experiment) if one.name in SECTIONS and one.default is None]
 REPLACED = ("registry", "corpora", "mirror")  # by `files`
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
-KEYS = ["extends", *REQUIRED, "results", "seed", "mirror", "tokenized", *SECTIONS, "paper", "defaults", "prototypes"]
+SCALARS = ("results", "seed", "mirror", "normalize", "tokenizer", "tokenized")
+KEYS = ["extends", *REQUIRED, *SCALARS, *SECTIONS, "paper", "defaults", "prototypes"]
 
 
 def load(mapping: Mapping[str, Any]) -> Experiment:

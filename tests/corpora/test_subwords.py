@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.corpora.shortlist import Shortlist, read_shortlists
-from nmt.corpora.subwords import Codes, join, owners
+from nmt.corpora.subwords import Codes
 from nmt.system.files import UserError
 
 CODES = "#version: 0.2\nl o\nlo w</w>\nlo w\ne r</w>\n"
@@ -33,16 +33,19 @@ def test_a_subword_outside_the_vocabulary_is_cut_further(codes: Path) -> None:
 
 @given(st.lists(st.text("lower@ÄÉ\u2028", min_size=1).filter(lambda word: not word.endswith("@@"))))
 def test_joining_is_the_inverse_of_splitting(words: list[str]) -> None:
-    symbols = Codes((("l", "o"), ("@", "@"), ("lo", "w</w>"), ("e", "r</w>"))).split(words)
-    assert join(symbols) == words
-    assert len({*owners(symbols)}) == len(words)
+    codes = Codes((("l", "o"), ("@", "@"), ("lo", "w</w>"), ("e", "r</w>")))
+    symbols = codes.split(words)
+    owners = codes.owners(symbols)
+    assert codes.join(symbols) == words
+    assert len({*owners}) == len(words)
     for number, word in enumerate(words):
-        assert join(symbol for symbol, owner in zip(symbols, owners(symbols), strict=True) if owner == number) == [word]
+        own = [symbol for symbol, owner in zip(symbols, owners, strict=True) if owner == number]
+        assert codes.join(own) == [word]
 
 
-def test_what_is_not_ended_ends_with_the_sentence() -> None:
-    assert join(["low@@", "er", "low@@"]) == ["lower", "low"]
-    assert owners(["low@@", "er", "low@@"]) == [0, 0, 1]
+def test_what_is_not_ended_ends_with_the_sentence(codes: Path) -> None:
+    assert Codes.read(codes).join(["low@@", "er", "low@@"]) == ["lower", "low"]
+    assert Codes.read(codes).owners(["low@@", "er", "low@@"]) == [0, 0, 1]
 
 
 def test_words_that_end_in_the_mark_are_dropped_and_counted(codes: Path, capsys: pytest.CaptureFixture[str]) -> None:

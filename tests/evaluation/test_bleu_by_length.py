@@ -32,7 +32,7 @@ def test_points_count_and_score_each_bin() -> None:
     sources = ["a"] * 10 + [" ".join("a" * 11)]
     references = ["a b c d"] * 9 + ["a b c e"] + ["a b c d e"]
     translations = ["a b c d"] * 10 + ["x"]
-    rows = points("m", sources, references, translations, 10)
+    rows = points("m", sources, references, translations, 10, "none")
     assert rows[0] == ["m", 0, 10, 10, f"{corpus_bleu(translations[:10], references[:10])[0]:.2f}"]
     assert rows[1] == ["m", 10, 20, 1, "0.00"]
     assert rows[2:] == [["m", low, low + 10, 0, ""] for low in (20, 30, 40, 50)] + [["m", 60, None, 0, ""]]

@@ -69,9 +69,17 @@ def test_case_counts_and_nothing_is_smoothed() -> None:
 
 
 def test_no_sentences_have_no_bleu_but_the_same_signature() -> None:
-    for bleu in (corpus_bleu, detokenized_bleu):
-        assert bleu([], [])[0] is None
-        assert bleu([], [])[1] == bleu(["a"], ["a"])[1]
+    for tokenizer in ("none", RUNNING_TEXT, "zh"):
+        assert corpus_bleu([], [], tokenizer)[0] is None
+        assert corpus_bleu([], [], tokenizer)[1] == corpus_bleu(["a"], ["a"], tokenizer)[1]
+
+
+def test_running_text_has_one_score(arguments: list[str], tmp_path: Path) -> None:
+    assert main([*arguments, "--language", "--bleu-tokenizer", "char"]) == 0
+    score = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))["all"]
+    assert "tok:char" in score["signature"]
+    assert score["signature"] == score["detokenized_signature"]
+    assert score["detokenized_ceiling"] > score["bleu"] > 0
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora.subwords import MARK, join
+from nmt.corpora.subwords import MARK
 from nmt.system.files import UserError
 from nmt.trained import load_trained
 from tests.training.toy import tiny_variant
@@ -81,6 +81,7 @@ def test_translations_are_words(folder: Path, tmp_path: Path, capsys: pytest.Cap
     assert len(translations) == len(LINES) + 1
     assert MARK not in " ".join(translations)
     symbols = [line.split() for line in (tmp_path / "symbols").read_text().split("\n")]
+    join = load_trained(folder / "model").target.join
     assert [" ".join(join(line)) for line in symbols] == translations
     assert sum(map(len, symbols)) > sum(len(line.split()) for line in translations)
     records = [json.loads(line) for line in (tmp_path / "alignments").read_text().split("\n")[:-1]]

@@ -48,7 +48,7 @@ def test_a_row_for_each_model_and_beam_width(tmp_path: Path) -> None:
         ("En-Fi", "my_own", "1", "12.00", "32.00", "", ""),
         ("En-Fi", "my_own", "12", "13.00", "33.00", "", ""),
     ]
-    assert list(found[3].values())[7:] == ["14.00", "34.00", "1370", "1370", "tok:none", "tok:13a"]
+    assert list(found[3].values())[7:] == ["14.00", "34.00", "99.50", "99.50", "1370", "1370", "tok:none", "tok:13a"]
 
 
 def test_the_page(tmp_path: Path) -> None:

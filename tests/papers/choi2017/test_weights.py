@@ -12,7 +12,7 @@ from nmt.papers.choi2017.weights import encode
 
 def test_a_translation_is_not_segmented_again() -> None:
     shortlist = Shortlist(("<eos>", "<unk>", "a@@", "b", "ab"), (1,) * 5, Codes((("a", "b</w>"),)))
-    trained: Any = SimpleNamespace(source=shortlist, target=shortlist)
+    trained: Any = SimpleNamespace(source=shortlist, target=shortlist, normalize="nfc")
     assert shortlist.split(["ab"]) == ["ab"]
     whole, cut, unknown = encode(trained, ["ab", "ab", "b"], ["ab", "a@@ b", "b UNK a@@"], "source.txt")
     assert (whole.source_ids, whole.target, whole.target_ids) == ([4], ["ab", "<eos>"], [4])

@@ -1,0 +1,47 @@
+"""A sentence in each of many languages, with what is hard in it: apostrophes, quotations, joiners, no spaces."""
+
+from __future__ import annotations
+
+SENTENCES = {
+    "br": "C’hoant am eus da welout an ti kozh.",
+    "bg": "„Старата къща“ е красива.",
+    "ca": "L’aigua de l’hort és freda, va dir l’avi.",
+    "cs": "„Starý dům“ je krásný.",
+    "cy": "Mae'r tŷ yn hen.",
+    "da": "»Huset er gammelt,« sagde han.",
+    "de": "„Die Haus- und Hofkatze“, sagte sie, „schläft.“",
+    "el": "«Το σπίτι» είναι παλιό· εκείνη το ξέρει.",
+    "en": '"It isn\'t the boys\' house," she said; it\'s theirs.',
+    "es": "¿Dónde está «el libro»? ¡Aquí!",
+    "et": "„Vana maja“ on ilus.",
+    "fi": "EU:n päätös koskee ”kaikkia” jäseniä.",
+    "fr": "L’été, « c’est » l’heure d’aller à l’école ; n’est-ce pas ?",
+    "haw": "ʻO ka hale kahiko, nani nō ia.",
+    "hu": "„A régi ház” szép.",
+    "it": "Quest’anno l’acqua dell’orto è dolce.",
+    "mt": "Id-dar ta’ missieri hija qadima.",
+    "nl": "Hij zei: 's morgens drink ik 'n kop thee.",
+    "oc": "L’aiga d’aquel ostal es freja.",
+    "pl": "„Stary dom” stoi na wzgórzu – jest piękny.",
+    "pt": "O preço é de 1.000 € (ou 950 €, à vista).",
+    "ro": "Casa „veche” e mai frumoasă.",
+    "ru": "«Старый дом» стоит на холме.",
+    "sv": "EU:s råd möts klockan 10:30.",
+    "tr": "Türkiye'de ev 3.000 lira.",
+    "uk": "Об’єкт п’ятий: сім’я живе в селі.",
+    "vi": "Ngôi nhà cũ rất đẹp.",  # composed of other characters: not in Unicode's form NFC
+    "yo": "Ilé àtijọ́ náà lẹ́wà.",
+    "am": "ቤቱ አሮጌ ነው።",
+    "ar": "البيت قديم، والكتاب جديد؟",
+    "bn": "বাড়িটি পুরোনো।",
+    "fa": "خانه‌ها قدیمی‌اند؛ کتاب نو است.",
+    "he": 'הבית "הישן" יפה.',
+    "hi": "घर पुराना है।",
+    "hy": "Տունը հին է։ Որտե՞ղ է գիրքը։",
+    "ja": "「古い家」は丘の上にあります。",
+    "ko": '"오래된 집"이 언덕 위에 있다.',
+    "ml": "വീട് പഴയതാണ്.",
+    "th": "บ้านเก่าอยู่บนเนินเขา",
+    "zh": "老房子在山上。",
+}
+LATIN_GREEK_CYRILLIC = [*SENTENCES][:28]

@@ -1,0 +1,133 @@
+"""Pieces of SentencePiece: any text comes back from them, and what is damaged is one line."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.__main__ import main
+from nmt.corpora.learn_pieces import draw, learn
+from nmt.corpora.pieces import UNREADABLE, Pieces, read_subwords
+from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.subwords import Codes
+from nmt.system.files import UserError
+from tests.corpora.languages import SENTENCES
+
+TEXT = ["the house of the old man", "a house is a house", "the CHUNK and the CHUNKS", "ไทย is a language"] * 20
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Pieces:
+    return learn(TEXT, 400)
+
+
+@given(st.lists(st.text(min_size=1).map(lambda word: "".join(word.split())).filter(lambda w: w and "▁" not in w)))
+def test_any_text_comes_back_and_has_no_unknown_piece(pieces: Pieces, words: list[str]) -> None:
+    symbols = pieces.split(words)
+    assert pieces.join(symbols) == words
+    assert {*symbols} <= {*pieces.symbols}
+    assert Counter(pieces.owners(symbols)).keys() == {*range(len(words))}
+
+
+def test_sentences_of_thirty_languages_come_back(pieces: Pieces) -> None:
+    assert len(SENTENCES) >= 30
+    for line in SENTENCES.values():
+        words = unicodedata.normalize("NFC", line).split()
+        assert pieces.join(pieces.split(words)) == words
+
+
+def test_words_are_split_each_for_itself(pieces: Pieces) -> None:
+    words = TEXT[0].split()
+    assert pieces.split(words) == [symbol for word in words for symbol in pieces.split([word])]
+
+
+@pytest.mark.parametrize(
+    ("symbols", "words", "owners"),
+    [
+        (["▁a", "b", "▁c"], ["ab", "c"], [0, 0, 1]),
+        (["a", "▁", "b"], ["a", "b"], [0, 1, 1]),  # as a model may begin
+        (["▁a", "▁"], ["a"], [0, 0]),
+        (["▁", "▁a"], ["a"], [0, 0]),
+        (["▁"], [UNREADABLE], [0]),
+        (["<0xC3>", "<0xA9>", "▁x"], ["é", "x"], [0, 0, 1]),
+        (["▁a", "<0xFF>"], [f"a{UNREADABLE}"], [0, 0]),
+        (["▁a", "<0x0A>", "b", "<0xC2>", "<0xA0>"], ["ab"], [0] * 5),  # no white space within a word
+        ([], [], []),
+    ],
+)
+def test_what_a_model_writes_becomes_words(
+    pieces: Pieces, symbols: list[str], words: list[str], owners: list[int]
+) -> None:
+    assert pieces.join(symbols) == words
+    assert pieces.owners(symbols) == owners
+
+
+def test_the_same_text_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in TEXT), encoding="utf-8")
+    for name, seed in (("one", 1), ("two", 1), ("other", 2)):
+        settings = '{"symbols": 350, "sentences": 9}'
+        words = ["--inputs", tmp_path / "text", "--settings", settings, "--seed", seed, "--output", tmp_path / name]
+        assert main(["learn_pieces", *map(str, words)]) == 0
+    one, two, other = ((tmp_path / name).read_bytes() for name in ("one", "two", "other"))
+    assert one == two
+    assert one != other
+
+
+def test_every_line_is_drawn_as_often_as_the_others() -> None:
+    lines = [str(number) for number in range(10)]
+    drawn = Counter(line for seed in range(2000) for line in draw(lines, 3, seed))
+    assert {*drawn} == {*lines}
+    assert max(abs(count - 600) for count in drawn.values()) < 100  # five standard deviations
+    assert draw(lines, 20, 1) == lines
+
+
+def test_too_few_symbols_for_the_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("".join(map(chr, range(0x4E00, 0x5000))), encoding="utf-8")
+    words = ["--inputs", tmp_path / "text", "--settings", '{"symbols": 300}', "--seed", 1, "--output", tmp_path / "out"]
+    assert main(["learn_pieces", *map(str, words)]) == 1
+    error = capsys.readouterr().err
+    assert f"{tmp_path / 'text'}: sentencepiece.symbols is 300, but its characters and bytes are" in error
+    assert error.splitlines()[-1].endswith("are 770; raise it")
+
+
+def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("\n\n")
+    words = ["--inputs", tmp_path / "text", "--seed", 1, "--output", tmp_path / "out"]
+    assert main(["learn_pieces", *map(str, words)]) == 1
+    assert "no text to learn pieces from" in capsys.readouterr().err
+
+
+def test_all_pieces_are_symbols_whatever_the_text_has(pieces: Pieces, tmp_path: Path) -> None:
+    pieces.write(tmp_path / "codes")
+    (tmp_path / "text").write_text(" ".join(pieces.split(["house", "CHUNK"])) + "\n", encoding="utf-8")
+    words = ["--input", tmp_path / "text", "--pieces", tmp_path / "codes", "--output", tmp_path / "shortlist"]
+    assert main(["shortlist", *map(str, words)]) == 0
+    shortlist = Shortlist.read(tmp_path / "shortlist", tmp_path / "codes")
+    assert {*shortlist.symbols[2:]} == {*pieces.symbols}
+    assert shortlist.knows(["ไทย", "ሰላም", "UNK", "<unk>", "<eos>"])
+    assert shortlist.codes == pieces
+
+
+def test_codes_and_pieces_are_told_apart(pieces: Pieces, tmp_path: Path) -> None:
+    pieces.write(tmp_path / "pieces")
+    (tmp_path / "codes").write_text("#version: 0.2\nl o\n")
+    assert read_subwords(tmp_path / "pieces") == pieces
+    assert isinstance(read_subwords(tmp_path / "codes"), Codes)
+
+
+@pytest.mark.parametrize("content", [b"", b"l o\n", b"\0" * 100, b"\xff" * 100])
+def test_what_is_neither(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "en.codes").write_bytes(content)
+    with pytest.raises(UserError, match=r"en.codes: no codes of BPE and no model of SentencePiece"):
+        read_subwords(tmp_path / "en.codes")
+
+
+def test_pieces_of_another_vocabulary(pieces: Pieces, tmp_path: Path) -> None:
+    pieces.write(tmp_path / "en.codes")
+    with pytest.raises(UserError, match=r"en.codes: not the pieces of this vocabulary"):
+        read_subwords(tmp_path / "en.codes", [*pieces.symbols[1:], "▁mine"])
