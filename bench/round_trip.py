@@ -1,13 +1,15 @@
-"""Measure what comes back of text that is tokenized and detokenized.
+"""Measure what comes back of text that is tokenized and detokenized, and of text that is cut into pieces.
 
 Each file has a sentence on each line and ends in the code of its language, such as `news.fr` or `news.fr.xz`; a folder
-stands for the files in it. The ceiling is the detokenized BLEU of a perfect translation.
+stands for the files in it. The ceiling is the detokenized BLEU of a perfect translation. Pieces are learned from every
+second line, and the other lines are cut.
 """
 
 from __future__ import annotations
 
 import argparse
 import lzma
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +17,13 @@ import pandas as pd
 
 from bench.table import write
 from nmt.corpora.detokenize import detokenizer
+from nmt.corpora.learn_pieces import learn
+from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer, spaced
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
+from nmt.settings.sections import NFC
+
+SYMBOLS = 700  # pieces of a text
 
 
 class Text(NamedTuple):
@@ -26,24 +33,30 @@ class Text(NamedTuple):
 
 
 def read(path: Path) -> Text:
-    """The text of a file, its white space reduced to single spaces, which tokens do not keep."""
+    """The normalized text of a file, its white space reduced to single spaces, which tokens do not keep."""
     packed = path.suffix == ".xz"
     name, _, language = (path.stem if packed else path.name).rpartition(".")
     with lzma.open(path) if packed else path.open("rb") as file:
-        return Text(name, language, [spaced(line.decode()) for line in file.read().removesuffix(b"\n").split(b"\n")])
+        lines = file.read().removesuffix(b"\n").split(b"\n")
+        return Text(name, language, [spaced(normalized(line.decode(), NFC)) for line in lines])
 
 
 def measure(text: Text) -> dict[str, object]:
-    """A row of the table: how many of the lines come back, in percent, and the ceiling."""
+    """A row of the table: how many of the lines come back, in percent, and the ceiling; and the same of pieces."""
     tokenize, detokenize = Tokenizer(text.language).line, detokenizer(text.language)
     returned = [detokenize(tokenize(line)) for line in text.lines]
     exact = sum(map(str.__eq__, returned, text.lines))
+    pieces, others = learn(filter(None, text.lines[::2]), SYMBOLS), text.lines[1::2]
+    cut = [pieces.split([line]) for line in others]
+    joined = [" ".join(pieces.join(line)) for line in cut]
     return {
         "text": text.name,
         "language": text.language,
         "lines": len(text.lines),
-        "exact": 100 * exact / len(text.lines),
+        "exact_percent": 100 * exact / len(text.lines),
         "ceiling": corpus_bleu(returned, text.lines, RUNNING_TEXT)[0],
+        "pieces_exact_percent": 100 * sum(map(str.__eq__, joined, others)) / len(others),
+        "unknown_pieces": len({*chain.from_iterable(cut)} - {*pieces.symbols}),
     }
 
 

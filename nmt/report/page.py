@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
 from nmt.corpora.languages import known_as
+from nmt.corpora.pieces import SPACE
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
 
@@ -122,10 +123,11 @@ JOINT = "\b"  # between two words that no space separates; `visible` leaves none
 def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """A function of the words of a tokenized sentence: running text of `language` whose words are still known.
 
-    A space or JOINT separates them. That is a space everywhere where the text came tokenized and `language` is None.
+    A space or JOINT separates them. Where `language` is None, the text came tokenized, and all have a space, unless they
+    are pieces, which say where spaces are.
     """
     if language is None:
-        return lambda words: " ".join(map(visible, words))
+        return _read_as_it_is
     language = known_as(language)
 
     def read(words: Sequence[str]) -> str:
@@ -134,6 +136,14 @@ def reader(language: str | None) -> Callable[[Sequence[str]], str]:
         return "".join((JOINT if joined else " ") + visible(word) for word, joined in pieces)[1:]
 
     return read
+
+
+def _read_as_it_is(words: Sequence[str]) -> str:
+    if not any(word.startswith(SPACE) for word in words):
+        return " ".join(map(visible, words))
+    spaces = (" " if word.startswith(SPACE) else JOINT for word in words)
+    shown = (visible(word.removeprefix(SPACE) or SPACE) for word in words)
+    return "".join(map(str.__add__, spaces, shown))[1:]
 
 
 def script(name: str) -> str:

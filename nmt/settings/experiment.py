@@ -248,7 +248,7 @@ def _check_uses(experiment: Experiment) -> None:
         if name not in experiment.systems:
             raise unknown(name, experiment.systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based
-    if system is not None and system.system == "moses" and experiment.has_pieces:
+    if experiment.systems.get(PHRASE_BASED) == sections.SYSTEM_LABELS["moses"] and experiment.has_pieces:
         raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
     if system is not None and system.system == "moses" and system.pairs:
         raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")

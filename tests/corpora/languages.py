@@ -11,7 +11,7 @@ SENTENCES = {
     "da": "»Huset er gammelt,« sagde han.",
     "de": "„Die Haus- und Hofkatze“, sagte sie, „schläft.“",
     "el": "«Το σπίτι» είναι παλιό· εκείνη το ξέρει.",
-    "en": '"It isn\'t the boys\' house," she said; it\'s theirs.',
+    "en": "\"It isn't the boys' house,\" she said; it's theirs.",
     "es": "¿Dónde está «el libro»? ¡Aquí!",
     "et": "„Vana maja“ on ilus.",
     "fi": "EU:n päätös koskee ”kaikkia” jäseniä.",

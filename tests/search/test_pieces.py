@@ -17,7 +17,10 @@ from tests.training.toy import tiny_variant
 
 LANGUAGES = ("fr", "th")
 LINES = ["L’été, « oui » !", "", "\ufeffelle a  lu", "\u200b", "ça 東"]
-WORDS = {"fr": "elle il a lu vu été l’eau d’où oui, non".split(), "th": "บ้าน เก่า อยู่ บน เนิน เขา สวย".split()}
+WORDS = {
+    "fr": ["elle", "il", "a", "lu", "vu", "été", "l’eau", "d’où", "oui,", "non"],
+    "th": ["บ้าน", "เก่า", "อยู่", "บน", "เนิน", "เขา", "สวย"],
+}
 SIZE = '{"symbols": 320}'
 
 
@@ -61,7 +64,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_translations_are_running_text(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
     words = ["--model", folder / "model", "--source", tmp_path / "text", "--beam", 2, "--device", "cpu"]
-    outputs = ["--output", tmp_path / "output", "--symbols", tmp_path / "symbols", "--alignments", tmp_path / "alignments"]
+    outputs = [
+        "--output",
+        tmp_path / "output",
+        "--symbols",
+        tmp_path / "symbols",
+        "--alignments",
+        tmp_path / "alignments",
+    ]
     step("translate", *words, "--no-fallback", *outputs)
     translations = (tmp_path / "output").read_text(encoding="utf-8").split("\n")
     symbols = [line.split() for line in (tmp_path / "symbols").read_text(encoding="utf-8").split("\n")]
