@@ -123,8 +123,8 @@ JOINT = "\b"  # between two words that no space separates; `visible` leaves none
 def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """A function of the words of a tokenized sentence: running text of `language` whose words are still known.
 
-    A space or JOINT separates them. Where `language` is None, the text came tokenized, and all have a space, unless they
-    are pieces, which say where spaces are.
+    A space or JOINT separates them. Where `language` is None, the text came tokenized, and all have a space, unless
+    they are pieces, which say where spaces are.
     """
     if language is None:
         return _read_as_it_is
