@@ -114,6 +114,16 @@ def code(step: str, variants: Iterable[Variant] | None = None) -> str:
     return digest([module, *own], others)
 
 
+def abbreviations_note(languages: Iterable[str], steps: Collection[str]) -> str:
+    """Which languages Moses has no abbreviations for, where one of the `steps` to run is to tokenize them; or ""."""
+    if "tokenize" not in steps:
+        return ""
+    from nmt.corpora.tokenize import NO_ABBREVIATIONS, has_abbreviations  # here: a dry run does without sacremoses
+
+    unknown = [language for language in languages if not has_abbreviations(language)]
+    return "\n".join(f"{language}: {NO_ABBREVIATIONS}" for language in unknown)
+
+
 def step_of(experiment: Experiment, artefact: str) -> str:
     """The step that makes a table or figure: the paper's, or else the one that every experiment has."""
     paper = experiment.paper

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nmt.corpora.detokenize import detokenizer, unescape
+from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer
+from tests.corpora.languages import LATIN_GREEK_CYRILLIC, SENTENCES
 
 
 def test_entities() -> None:
@@ -41,4 +43,11 @@ def test_entities() -> None:
     ],
 )
 def test_there_and_back(language: str, text: str) -> None:
+    assert detokenizer(language)(Tokenizer(language).line(text)) == text
+
+
+@pytest.mark.parametrize("language", [one for one in LATIN_GREEK_CYRILLIC if one != "yo"])
+def test_a_sentence_of_each_language_comes_back(language: str) -> None:
+    """Moses separates Yoruba's tone marks from their letters."""
+    text = normalized(SENTENCES[language], "nfc")
     assert detokenizer(language)(Tokenizer(language).line(text)) == text

@@ -44,7 +44,7 @@ def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.Captu
         like.variants["RNNsearch-50"].architecture,
         like.variants["RNNsearch-50"].optimization,
     )
-    assert mine.shortlist == like.shortlist
+    assert (mine.tokenizer, mine.shortlist.size) == ("sentencepiece", 8000)
     assert (mine.phrase_based, mine.select.rule, mine.results) == (None, "all", "results/mine")
     assert (size == "paper") == (model.architecture == Architecture())
     addresses = [[one.address for one in corpus.archives] for corpus in read_corpora(mine).values()]
@@ -53,7 +53,9 @@ def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.Captu
 
 def test_every_setting_has_its_remark() -> None:
     """What is not plain from its name; what is left out as a remark can be put in."""
-    assert main(["new", "mine", *FILES]) == 0
+    assert main(["new", "other", *FILES]) == 0
+    assert re.search(r"^#.*\ntokenizer:", Path("config/other.yaml").read_text(), re.MULTILINE)
+    assert main(["new", "mine", *FILES, "--tokenized"]) == 0
     text = Path("config/mine.yaml").read_text()
     for key in ("files", "tokenized", "select", "shortlist", "table1", "figure2", "figure3"):
         assert re.search(rf"^#.*\n(#.*\n)*{key}:|^ *{key}: .*  # \w", text, re.MULTILINE), key

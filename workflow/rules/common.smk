@@ -29,7 +29,15 @@ from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
 from nmt.workflow import check_inputs, check_start, code, find_files, load_experiment, one_line_mistakes, refuse
-from nmt.workflow import bleu_options, compared_options, models_options, sample_options, search_options, speed_options
+from nmt.workflow import (
+    abbreviations_note,
+    bleu_options,
+    compared_options,
+    models_options,
+    sample_options,
+    search_options,
+    speed_options,
+)
 from nmt.workflow import step_of, train_priority, translations
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
@@ -104,8 +112,10 @@ def begin():
 
 
 def announce_work():
-    """Say on standard error what the run downloads and how long it trains, where that is much."""
+    """Say on standard error what the run downloads and how long it trains, where that is much, and what to know of it."""
     jobs = list(workflow.dag.needrun_jobs())
+    if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
+        print(said, file=sys.stderr, flush=True)
     archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(EXPERIMENT, archives, variants, ROOT):
