@@ -30,6 +30,11 @@ def test_words_of_text_that_came_tokenized_stay_apart() -> None:
     assert reader(None)(["l'", "eau", "&amp;", "a\x00"]) == "l' eau &amp; a␀"
 
 
+def test_pieces_say_where_spaces_are() -> None:
+    assert reader(None)(["▁บ้าน", "เก่า", "▁", "สวย"]) == "บ้าน\bเก่า ▁\bสวย"
+    assert reader(None)([]) == ""
+
+
 def test_weights_are_two_hexadecimal_digits_each() -> None:
     assert shades([[0.0, 0.5, 1.0], [1.2, -0.1, 0.004]]) == ["0080ff", "ff0001"]
     assert shades([]) == []

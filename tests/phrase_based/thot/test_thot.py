@@ -21,6 +21,7 @@ from thot.common import NGramLanguageModel
 from nmt.__main__ import main
 from nmt.evaluation.bleu import corpus_bleu
 from nmt.phrase_based.links import read_links
+from nmt.phrase_based.text import ESCAPED
 from nmt.phrase_based.thot import thot_tune
 from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis
 from nmt.phrase_based.thot.thot_symmetrize import symmetrize
@@ -73,6 +74,16 @@ def test_every_step_draws_the_same_pairs(system: System, tmp_path: Path) -> None
     assert 0 < len(lines(tmp_path / "phrases.txt")) < len(lines(system.folder / "phrases.txt"))
 
 
+def test_a_word_that_separates_columns_is_a_word(system: System, tmp_path: Path) -> None:
+    texts = [tmp_path / "source", tmp_path / "target"]
+    for path, word in zip(texts, ("a", "b"), strict=True):
+        path.write_text(f"{word} ||| {word}\n" * 5)
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n" * 5)
+    step("thot_phrase_table", "--texts", *texts, *SEED, "--links", tmp_path / "links", "--output", tmp_path / "phrases")
+    assert {len(line.split(" ||| ")) for line in lines(tmp_path / "phrases")} == {3}
+    assert f"b {ESCAPED} b ||| a {ESCAPED} a ||| 5 5" in lines(tmp_path / "phrases")
+
+
 def test_symmetrized_links_lie_between_intersection_and_union(system: System) -> None:
     direct = list(read_links(system.folder / "direct/links.txt"))
     inverse = [[(i, j) for j, i in links] for links in read_links(system.folder / "inverse/links.txt")]
@@ -103,13 +114,13 @@ def test_tuning_and_decoding(system: System, tmp_path: Path) -> None:
     step("thot_tune", *system.parts, "--texts", *system.development, *options, "--output", again)
     assert again.read_bytes() == tuning.read_bytes()
 
-    sources = [*lines(system.texts[0])[:30], "", "Zyxomma the Qwertz ."]
+    sources = [*lines(system.texts[0])[:30], "", "Zyxomma the Qwertz |||"]
     source.write_text("".join(f"{line}\n" for line in sources), encoding="utf-8")
     step("thot_translate", *system.parts, "--weights", tuning, "--source", source, "--output", output)
     translations = lines(output)
     assert len(translations) == len(sources)
     assert translations[30] == ""
-    assert {"Zyxomma", "Qwertz"} <= set(translations[31].split())
+    assert {"Zyxomma", "Qwertz", "|||"} <= set(translations[31].split())
     bleu, _ = corpus_bleu(translations[:30], lines(system.texts[1])[:30])
     assert bleu is not None
     assert bleu > 60  # on training sentences
