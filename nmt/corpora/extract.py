@@ -196,14 +196,14 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
 
 
 def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[str]:
-    """Yield the lines as they are let in; warns of those that changed."""
+    """Yield the lines normalized; warns of those that changed."""
     changed = first = 0
     for number, line in enumerate(lines, 1):
-        inside = normalized(line, normalize)
-        if inside != line:
+        clean = normalized(line, normalize)
+        if clean != line:
             changed += 1
             first = first or number
-        yield inside
+        yield clean
     if changed:
         warn(
             f"{place}: {changed} lines, first {first}, were normalized: they were not in Unicode's form NFC, held byte "

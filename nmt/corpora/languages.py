@@ -3,77 +3,14 @@
 from __future__ import annotations
 
 # Codes of ISO 639-2 and 639-3 beside those of 639-1, for the languages that have rules of their own here.
-SHORT = dict(
-    code.split("=")
-    for code in [
-        "afr=af",
-        "asm=as",
-        "ben=bn",
-        "bod=bo",
-        "tib=bo",
-        "cat=ca",
-        "ces=cs",
-        "cze=cs",
-        "dan=da",
-        "deu=de",
-        "ger=de",
-        "dzo=dz",
-        "ell=el",
-        "gre=el",
-        "eng=en",
-        "spa=es",
-        "est=et",
-        "fin=fi",
-        "fra=fr",
-        "fre=fr",
-        "gle=ga",
-        "gla=gd",
-        "guj=gu",
-        "hau=ha",
-        "hin=hi",
-        "hrv=hr",
-        "hun=hu",
-        "isl=is",
-        "ice=is",
-        "ita=it",
-        "jpn=ja",
-        "khm=km",
-        "kan=kn",
-        "kor=ko",
-        "lao=lo",
-        "lit=lt",
-        "lav=lv",
-        "mri=mi",
-        "mao=mi",
-        "mal=ml",
-        "mar=mr",
-        "mlt=mt",
-        "mya=my",
-        "bur=my",
-        "nld=nl",
-        "dut=nl",
-        "oci=oc",
-        "ori=or",
-        "pan=pa",
-        "pol=pl",
-        "por=pt",
-        "ron=ro",
-        "rum=ro",
-        "rus=ru",
-        "slk=sk",
-        "slo=sk",
-        "slv=sl",
-        "smo=sm",
-        "swe=sv",
-        "tam=ta",
-        "tel=te",
-        "tha=th",
-        "ton=to",
-        "zho=zh",
-        "chi=zh",
-        "cmn=zh",
-    ]
+CODES = (
+    "afr=af asm=as ben=bn bod=bo tib=bo cat=ca ces=cs cze=cs dan=da deu=de ger=de dzo=dz ell=el gre=el "
+    "eng=en spa=es est=et fin=fi fra=fr fre=fr gle=ga gla=gd guj=gu hau=ha hin=hi hrv=hr hun=hu isl=is "
+    "ice=is ita=it jpn=ja khm=km kan=kn kor=ko lao=lo lit=lt lav=lv mri=mi mao=mi mal=ml mar=mr mlt=mt "
+    "mya=my bur=my nld=nl dut=nl oci=oc ori=or pan=pa pol=pl por=pt ron=ro rum=ro rus=ru slk=sk slo=sk "
+    "slv=sl smo=sm swe=sv tam=ta tel=te tha=th ton=to zho=zh chi=zh cmn=zh"
 )
+SHORT = dict(pair.split("=") for pair in CODES.split())
 WITHOUT_SPACES = frozenset(["bo", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"])
 # sacreBLEU's tokenizers, and the modules that those of Japanese and Korean need.
 OF_BLEU = {"zh": ("zh", None), "yue": ("zh", None), "ja": ("ja-mecab", "MeCab"), "ko": ("ko-mecab", "mecab_ko")}

@@ -185,13 +185,12 @@ def run(arguments: argparse.Namespace) -> None:
     size: int = arguments.settings.size
     with Progress(f"shortlist {arguments.input.name}", None, "lines") as progress:
         counter, sentences = count_words(progress.over(read_lines(arguments.input)))
-    if arguments.pieces is None:
-        shortlist = make_shortlist(counter, size, sentences)
-    else:
-        pieces = Pieces.read(arguments.pieces).symbols
-        counter.update(dict.fromkeys(pieces, 0))
-        shortlist = make_shortlist(counter, 1 + len(pieces), sentences, reserved=())
-        size = len(shortlist) - 1
+    reserved = RESERVED
+    if arguments.pieces is not None:
+        pieces = dict.fromkeys(Pieces.read(arguments.pieces).symbols, 0)
+        counter.update(pieces)
+        size, reserved = 1 + len(pieces), frozenset()
+    shortlist = make_shortlist(counter, size, sentences, reserved)
     kept = len(shortlist) - 2
     if kept == 0:
         raise UserError(f"{arguments.input}: no words for a shortlist; check the steps before this one")
