@@ -117,7 +117,7 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
 def _of_running_text(rows: Sequence[dict[str, str]]) -> list[str]:
     """The table of the detokenized translations, and what a perfect one would score."""
     ceilings = {row["pair"]: f"{row['detokenized_ceiling']} ({row['development_ceiling']})" for row in rows}
-    pairs = [f"{escape_markdown(pair)} {ceiling}" for pair, ceiling in ceilings.items() if ceiling != " ()"]
+    pairs = [f"{ceiling} in {escape_markdown(pair)}" for pair, ceiling in ceilings.items() if ceiling != " ()"]
     return [
         "",
         f"The same translations as running text, `{rows[0]['detokenized_signature']}`:",

@@ -61,6 +61,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert lines[4] == "| Model | En-Fi, beam 1 | En-Fi, beam 12 |"
     assert lines[6] == "| C+AttY2D | 11.00 (31.00) | 12.00 (32.00) |"
     assert "1,370 test and 1,370 development sentences: `tok:none`" in page
+    assert "There, a perfect translation would score 99.50 (99.50) in En-Fi." in page
     assert "+1.8 by contextualization alone" in page
 
 
