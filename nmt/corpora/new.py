@@ -69,8 +69,8 @@ paper:
 defaults:{defaults}
 
 variants:
-  {model}: {{updates: {updates}}}
-  # RNNencdec: {{attention: fixed, updates: {updates}}}  # a model without attention, to compare
+  {model}: {{{length}}}
+  # RNNencdec: {{attention: fixed, {length}}}  # a model without attention, to compare
 """
 
 PIECES = """\
@@ -195,8 +195,14 @@ def experiment_text(name: str, languages: Languages, files: dict[str, list[str]]
         translate_threads=like.threads.translate,
         model=MODEL,
         defaults="".join(f"\n  {key}: {flow(value)}" for key, value in of_its_own(model).items()) or " {}",
-        updates=model.optimization.updates,
+        length=length_of(model.optimization),
     )
+
+
+def length_of(optimization: Optimization) -> str:
+    """How long a model is trained."""
+    cooldown = f", cooldown: {optimization.cooldown}" if optimization.cooldown else ""
+    return f"updates: {optimization.updates}{cooldown}"
 
 
 def flow(value: Any) -> str:
@@ -205,7 +211,7 @@ def flow(value: Any) -> str:
 
 
 def of_its_own(model: Variant) -> dict[str, Any]:
-    """The settings of `model` that are not the defaults, but for its length and its seed."""
+    """The settings of `model` that are not the defaults, but for how long it is trained and its seed."""
     standard = asdict(Architecture()) | asdict(Optimization(model.optimization.updates)) | asdict(RunTime())
     own = asdict(model.architecture) | asdict(model.optimization) | asdict(model.run_time)
-    return {key: value for key, value in own.items() if value != standard[key] and key != "seed"}
+    return {key: value for key, value in own.items() if value != standard[key] and key not in ("seed", "cooldown")}

@@ -8,6 +8,7 @@ start.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -33,6 +34,16 @@ from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, 
 from nmt.system.files import UserError
 
 PHRASE_BASED = "phrase-based"  # the folder of the phrase-based system's translations, beside those of the variants
+# What the steps with Moses call, and what its scripts call in turn.
+MOSES_PROGRAMS = (
+    *("moses", "lmplz", "build_binary", "extract", "score", "consolidate", "lexical-reordering-score"),
+    *("mert", "extractor", "evaluator", "pro", "kbmira"),
+)
+MOSES_ALIGNERS = ("mgiza", "fast_align")
+MOSES_SCRIPTS = (
+    *("training/train-model.perl", "training/mert-moses.pl", "training/filter-model-given-input.pl"),
+    *("training/LexicalTranslationModel.pm", "generic/extract-parallel.perl", "generic/score-parallel.perl"),
+)
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
 
@@ -255,11 +266,20 @@ def _check_uses(experiment: Experiment) -> None:
 
 
 def check_moses(experiment: Experiment) -> None:
-    """UserError where Moses is to be run and is not in the folder that is named."""
+    """UserError where Moses is to be run and the folder that is named lacks what its steps call."""
     system = experiment.phrase_based
     folder = system.bin if system is not None and system.system == "moses" else None
-    if folder is not None and not (Path(folder) / "moses").is_file():
-        raise UserError(f"config: phrase_based.bin: no program moses in {folder}; name the folder of Moses's programs")
+    if folder is None:
+        return
+    where, programs, scripts = "config: phrase_based.bin", Path(folder), Path(folder) / ".." / "scripts"
+    if missing := [name for name in MOSES_PROGRAMS if not (programs / name).is_file()]:
+        raise UserError(f"{where}: no program {', '.join(missing)} in {folder}; name the folder of Moses's programs")
+    if not any((programs / name).is_file() for name in MOSES_ALIGNERS):
+        raise UserError(f"{where}: neither {' nor '.join(MOSES_ALIGNERS)} in {folder}; install one of them there")
+    if missing := [name for name in MOSES_SCRIPTS if not (scripts / name).is_file()]:
+        raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; name a whole installation")
+    if shutil.which("perl") is None:
+        raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")
 
 
 class Registered(Protocol):

@@ -20,11 +20,11 @@ SMALL = """\
 sentencepiece: {symbols: 330}
 translate: {beam: 2, fallback: false}
 defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, batch: 8, evaluate_every: 10}
-variants: {RNNsearch: {updates: 20}}
+variants: {RNNsearch: {updates: 20, cooldown: 0}}
 """  # what keeps the test short
 EAST = """\
 sentencepiece: {joint: true}
-variants: {RNNsearch: {updates: 150, optimizer: adam, learning_rate: 0.01, evaluate_every: 150}}
+variants: {RNNsearch: {updates: 150, cooldown: 0, optimizer: adam, learning_rate: 0.01, evaluate_every: 150}}
 phrase_based: {system: thot, order: 2, align_iterations: 2, tune_sentences: 5, tune_rounds: 1, n_best: 5, stack: 5}
 """
 

@@ -6,12 +6,27 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.corpora.pairs import read_pairs
+from nmt.corpora.pairs import read_pairs, split_words
+from nmt.phrase_based.links import read_links
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.system.files import UserError, atomic, write_lines
 from nmt.system.options import Output, add_threads_argument
 
 HEURISTIC = "grow-diag-final-and"
+ALIGNER = "check that the aligner and symal are those of Moses"
+
+
+def check_links(path: Path, texts: list[Path]) -> None:
+    """Read the links of each pair back. Raises UserError unless they are there for every pair, between words of it."""
+    number = 0
+    pairs = read_pairs(*texts)
+    for number, links in enumerate(read_links(path), 1):
+        pair = next(pairs, None)
+        sizes = [] if pair is None else [len(split_words(line)) for line in pair]
+        if pair is None or any(not (0 <= i < sizes[0] and 0 <= j < sizes[1]) for i, j in links):
+            raise UserError(f"{path}: line {number} has links that are not between words of pair {number}; {ALIGNER}")
+    if next(pairs, None) is not None:
+        raise UserError(f"{path}: {number} lines, fewer than {texts[0]}; {ALIGNER}")
 
 
 def corpus_options(texts: list[Path]) -> list[str]:
@@ -34,7 +49,9 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
         script = moses.script("train-model.perl")
         call([PERL, script, *options, "-first-step", "1", "-last-step", "3"])
         with atomic(output) as partial:
-            (Path(folder) / "model" / f"aligned.{HEURISTIC}").replace(partial)
+            links = Path(folder) / "model" / f"aligned.{HEURISTIC}"
+            check_links(links, texts)
+            links.replace(partial)
 
 
 def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
@@ -48,6 +65,7 @@ def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
         call([*direct, "-r"], output=folder / "inverse")
         with atomic(output) as partial:
             call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], output=partial)
+            check_links(partial, texts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -12,12 +13,24 @@ from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic, write_lines
 from nmt.system.options import Output
 
+LEAST = 256  # MB
+PER_BYTE = 20  # of the text; more memory does not make lmplz faster
+
+
+def sorting_memory(size: int, most: int) -> int:
+    """The MB in which lmplz, which takes them all at once, sorts the n-grams of a text of `size` bytes.
+
+    They are at most four fifths of `most`, for the vocabulary comes on top, and half of the machine's memory.
+    """
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return min(LEAST + (PER_BYTE * size >> 20), most * 4 // 5, machine // 2)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt moses_language_model`."""
     add_moses_arguments(parser)
     add_text_arguments(parser)
-    parser.add_argument("--memory", type=int, required=True, help="MB that lmplz may use")
+    parser.add_argument("--memory", type=int, required=True, help="MB that lmplz may use, at most")
     parser.add_argument("--output", type=Output, required=True, help="the model in KenLM's binary format")
 
 
@@ -30,7 +43,10 @@ def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="moses_language_model.", dir=arguments.output.parent) as name:
         text, arpa = Path(name) / "text", Path(name) / "arpa"
         write_lines(text, text_lines(arguments.texts, arguments.held_out))
-        memory = f"{arguments.memory * 4 // 5}M"  # for sorting; the vocabulary comes on top
-        call([lmplz, "-o", str(settings.order), "-S", memory, "-T", name, "--text", text, "--arpa", arpa])
+        memory = f"{sorting_memory(text.stat().st_size, arguments.memory)}M"
+        call(
+            [lmplz, "-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
+            + ["--text", text, "--arpa", arpa]
+        )
         with atomic(arguments.output) as partial:
             call([build_binary, arpa, partial])

@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.phrase_based.moses.installation import Moses, add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines
@@ -16,15 +16,16 @@ from nmt.system.options import Output, add_threads_argument
 def search_flags(settings: PhraseBased, threads: int) -> list[str]:
     """The options of the decoder that set the size of its search."""
     stack = str(settings.stack)
-    limits = ["-search-algorithm", "1", "-cube-pruning-pop-limit", stack, "-s", stack]
+    limits = ["-v", "0", "-search-algorithm", "1", "-cube-pruning-pop-limit", stack, "-s", stack]
     return [*limits, "-distortion-limit", str(settings.distortion_limit), "-threads", str(threads)]
 
 
 def translate(moses: Moses, configuration: Path, flags: list[str], source: Path) -> list[str]:
-    """The translation of each line. Raises UserError if Moses writes another number of lines."""
+    """The translation of each line, by the phrases that it needs; UserError if Moses writes another number of lines."""
     with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
-        output = Path(folder) / "translation"
-        call([moses.program("moses"), "-f", configuration, *flags], source, output)
+        output, filtered = Path(folder) / "translation", Path(folder) / "filtered"
+        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), source.resolve()])
+        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], source, output)
         lines = [line.strip(" ") for line in read_lines(output)]
     sources = list(read_lines(source))
     if len(lines) != len(sources):

@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
     for side, path in enumerate((source, reference)):
         write_lines(path, (" ".join(pair[side]) for pair in pairs))
     flags = search_flags(settings, arguments.threads)
-    moses.program("mert")
-    moses.program("extractor")
+    for name in ("mert", "extractor", "evaluator", "pro", "kbmira"):  # mert-moses.pl wants them all
+        moses.program(name)
     command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
     command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / MERT, "--return-best-dev"]
     command += ["--maximum-iterations", str(settings.tune_rounds), "--nbest", str(settings.n_best)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from nmt.__main__ import main
+from nmt.phrase_based.moses.moses_language_model import sorting_memory
 
 VERSION = "Moses version 4.0"
 # Each stand-in writes what the real program would, and fails if an option that it needs is missing.
@@ -18,13 +20,14 @@ if "--version" in sys.argv:
     print("{VERSION}")
     sys.exit()
 ini = open(option("-f")).read()
-assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit") and option("-threads")
+assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit")
+assert option("-v") == "0" and option("-threads")
 for line in sys.stdin:
     line = line.rstrip("\\n")
     print("" if line == "nothing" else line.upper() if "good" in ini else line)
 """,
     "lmplz": """
-assert option("-o") == "3" and option("-T") and option("-S") == "800M"
+assert option("-o") == "3" and option("-T") and option("-S") == "256M"
 open(option("--arpa"), "w").write(open(option("--text")).read())
 """,
     "build_binary": "open(sys.argv[2], 'w').write(open(sys.argv[1]).read())",
@@ -38,8 +41,7 @@ for line in open(option("-i")):
 assert option("-c") == "grow-diag-final-and" and "1-1" in open(option("-j")).read()
 print(open(option("-i")).read(), end="")
 """,
-    "mert": "",
-    "extractor": "",
+    **dict.fromkeys(["mert", "extractor", "evaluator", "pro", "kbmira"], ""),
     "train": """
 from pathlib import Path
 root = Path(option("-root-dir")) / "model"
@@ -47,7 +49,7 @@ assert Path(option("-corpus") + "." + option("-f")).exists() and Path(option("-c
 if option("-first-step") == "1":
     assert option("-last-step") == "3" and option("-external-bin-dir") and "-mgiza" in sys.argv
     root.mkdir()
-    (root / "aligned.grow-diag-final-and").write_text("1-1\\n2-2\\n")
+    (root / "aligned.grow-diag-final-and").write_text("1-1\\n1-0\\n")
 else:
     import gzip
     assert (option("-first-step"), option("-last-step")) == ("4", "9") and option("-max-phrase-length") == "5"
@@ -57,6 +59,14 @@ else:
     with gzip.open(root / "phrase-table.gz", "wt") as table:
         table.write("" if not links.strip() else "a ||| A ||| 1\\n")
     (root / "moses.ini").write_text("untuned")
+""",
+    "filter": """
+import shutil
+from pathlib import Path
+folder, ini, source = sys.argv[1:4]
+assert Path(ini).is_absolute() and Path(source).exists()
+Path(folder).mkdir()
+shutil.copy(ini, Path(folder) / "moses.ini")
 """,
     "tune": """
 from pathlib import Path
@@ -69,7 +79,7 @@ Path(option("--working-dir"), "moses.ini").write_text(good)
 """,
 }
 START = "import sys\n\n\ndef option(name):\n    return sys.argv[sys.argv.index(name) + 1]\n\n\n"
-SCRIPTS = {"train": "train-model.perl", "tune": "mert-moses.pl"}
+SCRIPTS = {"train": "train-model.perl", "tune": "mert-moses.pl", "filter": "filter-model-given-input.pl"}
 
 
 @pytest.fixture
@@ -135,7 +145,7 @@ def test_mgiza_is_preferred(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (folder / "bin" / name).write_text("#!/bin/sh\n")
         (folder / "bin" / name).chmod(0o755)
     assert main(words(folder, "moses_align")) == 0
-    assert (folder / "links/links.txt").read_text() == "1-1\n2-2\n"
+    assert (folder / "links/links.txt").read_text() == "1-1\n1-0\n"
     (folder / "bin/merge_alignment.py").unlink()
     capsys.readouterr()
     assert main(words(folder, "moses_align")) == 1
@@ -218,6 +228,33 @@ def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureF
     (folder / "links/links.txt").write_text("\n\n")
     assert main(words(folder, "moses_phrases")) == 1
     assert "phrase-table.gz: the phrase table is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("a {##} b {##} 0-0\n0-0\n", "line 1 is not a list of links such as 0-0"),
+        ("0-0\n0-2\n", "line 2 has links that are not between words of pair 2; check that the aligner and symal are"),
+        ("0-0\n0-0\n0-0\n", "line 3 has links that are not between words of pair 3"),
+        ("0-0\n", "1 lines, fewer than "),
+    ],
+)
+def test_links_are_read_back(folder: Path, capsys: pytest.CaptureFixture[str], written: str, said: str) -> None:
+    """mgiza's own symal writes another format, which nine minutes later was an empty phrase table."""
+    (folder / "bin/atools").write_text(f"#!{sys.executable}\nprint({written!r}, end='')\n")
+    assert main(words(folder, "moses_align")) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert error.startswith("nmt moses_align: ")
+    assert said in error
+    assert not (folder / "links/links.txt").exists()
+
+
+def test_memory_follows_the_text_and_the_machine() -> None:
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    assert sorting_memory(10, 64_000) == 256
+    assert sorting_memory(10**9, 64_000) == min(256 + (20 * 10**9 >> 20), machine // 2)
+    assert sorting_memory(10**12, 10 * machine) == machine // 2
+    assert sorting_memory(10**12, 1000) == 800
 
 
 def test_a_language_model_is_not_made_of_held_out_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
