@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from nmt.corpora.binarize import Bitext
+from nmt.settings.experiment import MOSES_PROGRAMS, MOSES_SCRIPTS
 from nmt.settings.extends import PAPER
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
@@ -103,9 +104,16 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
     assert {rule: rules.count(rule) for rule in counts} == counts
 
 
+def install_moses(folder: Path) -> None:
+    """Put an empty file in place of each program and each script."""
+    names = [*MOSES_PROGRAMS, "fast_align", *(f"../scripts/{name}" for name in MOSES_SCRIPTS)]
+    for path in (folder / name for name in names):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
-    (tree.folder / "tools/moses/bin").mkdir(parents=True)
-    (tree.folder / "tools/moses/bin/moses").touch()
+    install_moses(tree.folder / "tools/moses/bin")
     (tree.folder / "moses.yaml").write_text(
         "phrase_based: {bin: tools/moses/bin}\npaper: {figure2: {phrase_based: true}}\n"
     )
@@ -127,12 +135,12 @@ def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
     overlay = "phrase_based: {{system: moses, bin: {}}}\n"
     links = "data/smoke/phrase_based/moses_align/links.txt"
     for folder in ("here", "there"):
-        (done.folder / folder).mkdir()
+        install_moses(done.folder / folder / "bin")
         for name, command in programs.items():
-            program = done.folder / folder / name
+            program = done.folder / folder / "bin" / name
             program.write_text(f"#!/bin/sh\n{command}\n")
             program.chmod(0o755)
-        (done.folder / f"{folder}.yaml").write_text(overlay.format(folder))
+        (done.folder / f"{folder}.yaml").write_text(overlay.format(f"{folder}/bin"))
     run = done.snakemake(links, "--cores", "1", "--configfile", *SMOKE, "here.yaml", configs=[])
     assert run.returncode == 0, run.stdout
     assert jobs(done.snakemake(links, "--dry-run", "--configfile", *SMOKE, "there.yaml", configs=[])) == []
@@ -189,7 +197,7 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
         ("variants: {RNN-9: {prototype: RNNserch}}", "unknown prototype RNNserch; the nearest is RNNsearch"),
         ("corpora: {test: [newstest2041]}", "unknown corpus"),
         ("registry: data/none.tsv", "data/none.tsv"),
-        ("phrase_based: {system: moses, pairs: 0, bin: nowhere}", "phrase_based.bin: no program moses in nowhere"),
+        ("phrase_based: {system: moses, pairs: 0, bin: nowhere}", "bin: no program moses, lmplz, build_binary, "),
         ("defaults: {epsilon: 1e-8}", "write 1.0e-8"),
     ],
 )
