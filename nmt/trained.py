@@ -51,7 +51,7 @@ LANGUAGES = Check(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainedModel:
     """A network in evaluation mode, the shortlists of its two sides, and their languages, as "en" and "fr".
 
@@ -64,6 +64,14 @@ class TrainedModel:
     target: Shortlist
     languages: tuple[str, str]
     normalize: str = NFC
+
+    def __repr__(self) -> str:
+        """The model in a few words: its weights and its vocabularies would fill pages."""
+        source, target = self.languages
+        symbols = f"{len(self.source):,} and {len(self.target):,} symbols"
+        return (
+            f"TrainedModel({str(self.folder)!r}, {source} to {target}, {symbols}, {self.model.architecture.attention})"
+        )
 
     @property
     def tokenizers(self) -> list[str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ class Translator:
 
     def translate(
         self,
-        lines: Sequence[str],
+        lines: Iterable[str],
         *,
         beam: int = Translate.beam,
         batch: int = Translate.batch,
@@ -67,14 +67,14 @@ class Translator:
     ) -> list[str]:
         """The best translation of each of `lines`, "" of an empty one; the options are those of `nmt translate`.
 
-        Raises UserError where an option is out of range.
+        Raises UserError where `lines` are no strings, or an option is out of range.
         """
         found = self.search(lines, beam=beam, batch=batch, forbid_unk=forbid_unk, normalize=normalize)
         return [best[0].text if best else "" for best in found]
 
     def search(
         self,
-        lines: Sequence[str],
+        lines: Iterable[str],
         *,
         n_best: int = 1,
         beam: int = Translate.beam,
@@ -88,6 +88,7 @@ class Translator:
         """
         settings = BeamSettings(beam, forbid_unk, normalize=normalize, n_best=n_best, alignments=True)
         check_search(settings, batch)
+        lines = checked_lines(lines)
         found: list[list[Translation]] = [[] for _ in lines]
         for number, translations in self.each(self.words(lines), batch, settings):
             found[number] = translations
@@ -149,6 +150,20 @@ class Translator:
             [*translation, *[EOS_SYMBOL] * found.ended],
             weights,
         )
+
+
+def checked_lines(lines: Iterable[str]) -> list[str]:
+    """The lines, read once. Raises UserError where they are one string, or no strings; each loses its newline."""
+    if isinstance(lines, str | bytes):
+        raise UserError("lines: expected a list of sentences, not one sentence; put it in brackets")
+    try:
+        found = list(lines)
+    except TypeError:
+        raise UserError(f"lines: expected a list of sentences, not {type(lines).__name__}") from None
+    for number, line in enumerate(found, 1):
+        if not isinstance(line, str):
+            raise UserError(f"lines: line {number} is {type(line).__name__}, not a string")
+    return [line.removesuffix("\n") for line in found]
 
 
 def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:

@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,38 @@ def test_a_mistake_is_said(folder: Path, options: dict[str, int], said: str) -> 
     shutil.rmtree(folder)
     with pytest.raises(UserError, match="model: no such folder"):
         nmt.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("s2 s3", "expected a list of sentences, not one sentence"),
+        (b"s2 s3", "expected a list of sentences, not one sentence"),
+        (None, "expected a list of sentences, not NoneType"),
+        (3, "expected a list of sentences, not int"),
+        (["s2", None], "line 2 is NoneType, not a string"),
+        ([b"s2"], "line 1 is bytes, not a string"),
+    ],
+)
+def test_what_is_no_list_of_sentences_is_said(folder: Path, lines: Any, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        nmt.load(folder, "cpu", tokenized=True).translate(lines)
+
+
+def test_lines_are_read_once(folder: Path, tmp_path: Path) -> None:
+    model, lines = nmt.load(folder, "cpu", tokenized=True), ["s2 s3", "", "s4"]
+    expected = model.translate(lines)
+    assert model.translate(iter(lines)) == expected
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
+    with open(tmp_path / "text") as file:
+        assert model.translate(file) == expected
+    assert model.translate([]) == []
+
+
+def test_a_model_is_shown_on_a_line(folder: Path) -> None:
+    shown = repr(nmt.load(folder, "cpu"))
+    assert len(shown) < 300
+    assert str(folder) in shown
 
 
 def test_the_example_of_the_document_runs(

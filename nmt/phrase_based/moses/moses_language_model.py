@@ -44,9 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         text, arpa = Path(name) / "text", Path(name) / "arpa"
         write_lines(text, text_lines(arguments.texts, arguments.held_out))
         memory = f"{sorting_memory(text.stat().st_size, arguments.memory)}M"
-        call(
-            [lmplz, "-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
-            + ["--text", text, "--arpa", arpa]
-        )
+        options = ["-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
+        call([lmplz, *options, "--text", text, "--arpa", arpa])
         with atomic(arguments.output) as partial:
             call([build_binary, arpa, partial])
