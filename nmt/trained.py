@@ -68,10 +68,9 @@ class TrainedModel:
     def __repr__(self) -> str:
         """The model in a few words: its weights and its vocabularies would fill pages."""
         source, target = self.languages
-        symbols = f"{len(self.source):,} and {len(self.target):,} symbols"
-        return (
-            f"TrainedModel({str(self.folder)!r}, {source} to {target}, {symbols}, {self.model.architecture.attention})"
-        )
+        attention = self.model.architecture.attention
+        sizes = f"{len(self.source):,} and {len(self.target):,} symbols"
+        return f"TrainedModel({str(self.folder)!r}, {source} to {target}, {sizes}, {attention} attention)"
 
     @property
     def tokenizers(self) -> list[str | None]:
