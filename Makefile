@@ -18,7 +18,7 @@ OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mi
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: env demo demo-choi open open-bpe test lint bench bench-data bench-peers
+.PHONY: env demo demo-choi open open-bpe test test-long lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 env: .venv/made
@@ -90,6 +90,10 @@ bench-peers: .venv/made .venv-peers/made
 # In more processes than two cores need, because some tests mostly wait.
 test: .venv/made
 	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
+
+# The rest of what continuous integration runs: whole experiments, kernels in Triton's interpreter, killed trainings.
+test-long: .venv/made
+	python -m pytest -m long --numprocesses 4 --dist load
 
 lint: .venv/made
 	ruff check .

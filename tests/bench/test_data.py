@@ -53,6 +53,7 @@ def row(stage: str, pairs: int, seconds: float, peak_mb: float = 100.0) -> Row:
     )
 
 
+@pytest.mark.long
 def test_every_stage_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lmplz: Path
 ) -> None:

@@ -43,6 +43,7 @@ def test_what_a_machine_with_a_gpu_runs_needs_few_libraries(tmp_path: Path) -> N
     assert python(tmp_path, "-c", "import nmt.corpora.tokenize").returncode == 1
 
 
+@pytest.mark.long
 def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     output = tmp_path / "new" / "gpu.json"
     done = python(tmp_path, "-m", "bench.gpu", "--device", "cpu", "--small", "--output", str(output))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 import sacrebleu
 
 from nmt.__main__ import main
@@ -38,6 +39,7 @@ def write_text(folder: Path, seed: int) -> None:
             step("tokenize", "--language", language, "--input", raw, "--output", tokenized)
 
 
+@pytest.mark.long
 def test_the_demonstration_language_is_learned(tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(1_000_000)
     write_text(tmp_path, seed)

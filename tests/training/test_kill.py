@@ -89,6 +89,7 @@ def many_rounds(toy: Path, folder: Path, whole: Path, rounds: int) -> None:
     assert landed >= rounds
 
 
+@pytest.mark.long
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(toy: Path, tmp_path: Path, whole: Path) -> None:
     many_rounds(toy, tmp_path, whole, 3)
 

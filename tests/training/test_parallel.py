@@ -107,6 +107,7 @@ def test_two_processes_learn_what_one_does(toy: Path, tmp_path: Path, settings: 
     assert not (tmp_path / "two" / "checkpoints").exists()
 
 
+@pytest.mark.long
 def test_stopped_as_two_processes_it_resumes_as_one(toy: Path, tmp_path: Path) -> None:
     settings = {"updates": 200, "evaluate_every": 100, "checkpoint_every": 20}
     process = torchrun("nmt", *arguments(toy, tmp_path / "broken", **settings))
@@ -125,6 +126,7 @@ def test_stopped_as_two_processes_it_resumes_as_one(toy: Path, tmp_path: Path) -
     assert_close(tmp_path / "broken", tmp_path / "whole")
 
 
+@pytest.mark.long
 def test_ended_early_as_two_processes_it_goes_on_as_one(toy: Path, tmp_path: Path) -> None:
     """Each process has a clock of its own; a process that went on alone would wait for the other for ever."""
     settings = {"updates": 60, "evaluate_every": 30}
@@ -136,6 +138,7 @@ def test_ended_early_as_two_processes_it_goes_on_as_one(toy: Path, tmp_path: Pat
     assert_close(tmp_path / "broken", tmp_path / "whole")
 
 
+@pytest.mark.long
 def test_killed_as_one_process_it_resumes_as_two(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def dying(training: loop.Training) -> bool:
         if training.state.updates == 15:

@@ -59,6 +59,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, *updates: int) -> None:
     monkeypatch.setattr(Training, "checkpoint_due", dying)
 
 
+@pytest.mark.long
 def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights and records, although the kills fall between two records."""
     adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}

@@ -174,6 +174,7 @@ def test_the_tables_of_fine_grained_attention(tree: Tree) -> None:
     assert rules(tree, "config/choi.yaml") == common | {"development": 3} | models | of_paper | pages
 
 
+@pytest.mark.long
 def test_the_second_papers_artefact_is_made_and_shown(tree: Tree) -> None:
     run = tree.snakemake("--cores", "2", configs=["config/second2020.yaml"])
     assert run.returncode == 0, run.stdout[-4000:]

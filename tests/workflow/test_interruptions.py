@@ -203,6 +203,7 @@ def heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long
 def test_struck_by_each_signal_it_ends_with_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     kinds = [(signal.SIGKILL, "snakemake"), (signal.SIGTERM, "a job"), (signal.SIGINT, "everyone")]
     check(tmp_path, request, blows(5, kinds), 5)

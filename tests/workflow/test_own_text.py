@@ -124,6 +124,7 @@ def test_the_files_of_a_registry_are_read_in_place(tree: Tree) -> None:
     assert (rules.count("fetch"), rules.count("extract")) == (0, 3)
 
 
+@pytest.mark.long
 def test_arabic_and_chinese_without_spaces(tree: Tree) -> None:
     """From text to page by pieces, with Thot; BLEU has the tokenizer of Chinese, and pieces are shown for words."""
     write_files(tree.folder, "ar", "zh")

@@ -45,6 +45,7 @@ def made(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if not path.name.startswith(".")}
 
 
+@pytest.mark.long
 def test_a_fault_fails_its_shard_alone_which_is_then_done_alone(tree: Tree) -> None:
     data, words = tree.folder / "data/sharded", command("sharded")
     run = tree.snakemake(*words, "--until", "extract", configs=[])

@@ -21,6 +21,7 @@ SHAPES = ((1,), (7, 9), (40, 30), (3, adadelta.NUMBERS))
 types = pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 
 
+@pytest.mark.long
 def test_the_kernel_in_the_interpreter() -> None:
     run(__file__, "check_*", TRITON_INTERPRET="1")
 
@@ -30,6 +31,7 @@ def test_the_kernel_on_the_gpu() -> None:
     run(__file__, "check_*")
 
 
+@pytest.mark.long
 def test_the_kernel_compiles(tmp_path: Path) -> None:
     run(__file__, "compile_*", TRITON_CACHE_DIR=str(tmp_path))
 

@@ -36,6 +36,7 @@ sizes = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.long
 def test_kernels_in_the_interpreter() -> None:
     run(__file__, "check_*", TRITON_INTERPRET="1")
 
@@ -45,6 +46,7 @@ def test_kernels_on_the_gpu() -> None:
     run(__file__, "check_*")
 
 
+@pytest.mark.long
 def test_kernels_compile(tmp_path: Path) -> None:
     run(__file__, "compile_*", TRITON_CACHE_DIR=str(tmp_path))
 
