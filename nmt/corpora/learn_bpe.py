@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     for path in arguments.inputs:
         with Progress(f"learn_bpe {path.name}", None, "lines") as progress:
             words += count_words(progress.over(read_lines(path)))[0]
-    for word in [word for word in words if not is_divisible(word)]:
+    for word in [word for word in words if not is_divisible(word) or "\r" in word]:  # it would end a line of codes
         del words[word]
     if not any(len(word) > 1 for word in words):
         raise UserError(f"{name}: no words of two characters to merge; check the steps before this one")

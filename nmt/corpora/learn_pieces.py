@@ -87,9 +87,13 @@ def run(arguments: argparse.Namespace) -> None:
     drawn: list[str] = []
     for path in arguments.inputs:
         with Progress(f"learn_pieces {path.name}", None, "lines") as progress:
-            drawn += draw(filter(None, progress.over(read_lines(path))), settings.sentences, arguments.seed)
+            lines = (line for line in progress.over(read_lines(path)) if 0 < len(line.encode()) <= LONGEST_LINE)
+            drawn += draw(lines, settings.sentences, arguments.seed)
     if not drawn:
-        raise UserError(f"{name}: no text to learn pieces from; check the steps before this one")
+        raise UserError(
+            f"{name}: no text in lines of at most {LONGEST_LINE:,} bytes, from which pieces are learned; check the "
+            "steps before this one"
+        )
     try:
         pieces = learn(drawn, settings.symbols)
     except UserError as error:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from nmt.system.files import UserError, atomic
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")
 UNREADABLE = "\ufffd"  # bytes that are no text
+BYTES = {f"<0x{number:02X}>" for number in range(256)}  # pieces that every vocabulary has
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ class Pieces(Subwords):
         """
         try:
             pieces = cls(Path(path).read_bytes() or b"?")  # without a byte it would not be read
-        except RuntimeError:
+            own = {*pieces.symbols}
+        except (RuntimeError, UnicodeDecodeError):
             raise UserError(f"{path}: no codes of BPE and no model of SentencePiece; learn it again") from None
-        if symbols is not None and {*symbols} != {*pieces.symbols}:
+        if symbols is not None and {*symbols} != own:
             raise UserError(f"{path}: not the pieces of this vocabulary; name its own")
         return pieces
 
@@ -60,8 +63,9 @@ class Pieces(Subwords):
         return [self._processor.id_to_piece(one) for one in numbers if one != self._processor.unk_id()]
 
     def split(self, words: Iterable[str]) -> list[str]:
-        pieces: list[str] = self._processor.encode(" ".join(words), out_type=str)
-        return pieces
+        # Each word for itself, so that no word depends on its neighbours, whatever is in it.
+        pieces: list[list[str]] = self._processor.encode(list(words), out_type=str, num_threads=1)
+        return list(chain.from_iterable(pieces))
 
     def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
         return map(self.split, lines)

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.pieces import SPACE, Pieces, read_subwords
+from nmt.corpora.pieces import BYTES, Pieces, read_subwords
 from nmt.corpora.subwords import MARK, Subwords
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.tables import whole
 
 MARKED = 20  # of so many words of a text, no more than one ends in the mark of subwords
 EOS = 0
@@ -61,10 +62,13 @@ class Shortlist:
         counts: list[int] = []
         for number, line in enumerate(read_lines(path), 1):
             symbol, tab, count = line.rpartition("\t")
-            if not (symbol and tab and count.isascii() and count.isdigit()):
+            try:
+                counts.append(whole(count))
+            except ValueError:
+                symbol = ""
+            if not (symbol and tab):
                 raise UserError(f"{path}: line {number} is not a word, a tab and a count; make the shortlist again")
             symbols.append(symbol)
-            counts.append(int(count))
         if symbols[:2] != [EOS_SYMBOL, UNK_SYMBOL] or len(symbols) < 3:
             raise UserError(f"{path}: must hold {EOS_SYMBOL}, {UNK_SYMBOL} and words; make it again")
         if len(set(symbols)) != len(symbols):
@@ -133,8 +137,8 @@ def read_shortlists(arguments: argparse.Namespace) -> list[Shortlist]:
         raise UserError(f"--codes: {len(codes)} files; name those of both sides, source first, or none")
     shortlists = [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
     for path, shortlist in zip(arguments.shortlists, shortlists, strict=True):
-        marked = sum(symbol.endswith(MARK) or symbol.startswith(SPACE) for symbol in shortlist.symbols)
-        if not arguments.codes and MARKED * marked > len(shortlist):
+        marked = sum(symbol.endswith(MARK) for symbol in shortlist.symbols)
+        if not arguments.codes and (MARKED * marked > len(shortlist) or {*shortlist.symbols} >= BYTES):
             raise UserError(f"{path}: a vocabulary of subwords; name their codes, of both sides, with --codes")
     return shortlists
 
@@ -188,6 +192,10 @@ def run(arguments: argparse.Namespace) -> None:
     reserved = RESERVED
     if arguments.pieces is not None:
         pieces = dict.fromkeys(Pieces.read(arguments.pieces).symbols, 0)
+        if strange := counter.keys() - pieces:
+            raise UserError(
+                f"{arguments.input}: {min(strange)} is no piece of {arguments.pieces}; segment the text by its model"
+            )
         counter.update(pieces)
         size, reserved = 1 + len(pieces), frozenset()
     shortlist = make_shortlist(counter, size, sentences, reserved)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from sacrebleu.metrics.bleu import BLEU
 
-MULTI_BLEU = "none"  # the tokenizer of text that is tokenized already
+from nmt.corpora.languages import TOKENIZED
+from nmt.system.files import UserError
+
 RUNNING_TEXT = "13a"  # that of most languages
 
 
@@ -16,7 +18,7 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bleu-tokenizer",
         choices=BLEU.TOKENIZERS,
-        default=MULTI_BLEU,
+        default=TOKENIZED,
         metavar="NAME",
         help="that of sacreBLEU, such as 13a, where translation and reference are running text (default: none, which "
         "is for tokenized text)",
@@ -24,14 +26,23 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def metric(tokenizer: str) -> BLEU:
-    """Cased BLEU-4; of tokenized text it is not smoothed, and equal to that of the Moses script multi-bleu.perl."""
-    if tokenizer == MULTI_BLEU:
-        return BLEU(tokenize=MULTI_BLEU, smooth_method="none", force=True)
-    return BLEU(tokenize=tokenizer)
+    """Cased BLEU-4; of tokenized text it is not smoothed, and equal to that of the Moses script multi-bleu.perl.
+
+    Raises UserError where a tokenizer needs what is not installed.
+    """
+    if tokenizer == TOKENIZED:
+        return BLEU(tokenize=TOKENIZED, smooth_method="none", force=True)
+    try:
+        return BLEU(tokenize=tokenizer)
+    except RuntimeError:  # a library is missing
+        raise UserError(
+            f"--bleu-tokenizer {tokenizer}: what sacreBLEU needs for it is not installed; "
+            "pip install 'sacrebleu[ja,ko]', or name char"
+        ) from None
 
 
 def corpus_bleu(
-    translations: Sequence[str], references: Sequence[str], tokenizer: str = MULTI_BLEU
+    translations: Sequence[str], references: Sequence[str], tokenizer: str = TOKENIZED
 ) -> tuple[float | None, str]:
     """The score in percent, None without sentences, and sacreBLEU's signature."""
     chosen = metric(tokenizer)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from sacrebleu.significance import _bootstrap_resample
 
-from nmt.evaluation.bleu import MULTI_BLEU, metric
+from nmt.corpora.languages import TOKENIZED
+from nmt.evaluation.bleu import metric
 
 INTERVAL = (2.5, 97.5)  # percentiles of the resampled differences: 95 % of them lie between
 
@@ -31,7 +32,7 @@ def compare(
     references: Sequence[str],
     resamples: int,
     seed: int,
-    tokenizer: str = MULTI_BLEU,
+    tokenizer: str = TOKENIZED,
 ) -> tuple[str, list[Comparison]]:
     """sacreBLEU's signature, and the comparison of each system with the baseline on the same resamples."""
     os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way

@@ -12,9 +12,10 @@ from itertools import islice
 from typing import Any
 
 from nmt.corpora.detokenize import detokenizer
+from nmt.corpora.languages import TOKENIZED
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
-from nmt.evaluation.bleu import MULTI_BLEU, RUNNING_TEXT, add_tokenizer_argument, corpus_bleu
+from nmt.evaluation.bleu import RUNNING_TEXT, add_tokenizer_argument, corpus_bleu
 from nmt.evaluation.sentences import read_parallel
 from nmt.system.files import warn, write_json
 from nmt.system.options import Output
@@ -60,7 +61,7 @@ def score(
     references: Sequence[str],
     raw_references: Sequence[str],
     language: str | None,
-    tokenizer: str = MULTI_BLEU,
+    tokenizer: str = TOKENIZED,
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
 
@@ -68,7 +69,7 @@ def score(
     BLEU of a perfect translation: of the references, tokenized and detokenized.
     """
     bleu, signature = corpus_bleu(translations, references, tokenizer)
-    of_running_text = RUNNING_TEXT if tokenizer == MULTI_BLEU else tokenizer
+    of_running_text = RUNNING_TEXT if tokenizer == TOKENIZED else tokenizer
     detokenize = detokenizer(language) if language else str
     raw_bleu, raw_signature = corpus_bleu([detokenize(line) for line in translations], raw_references, of_running_text)
     ceiling, _ = corpus_bleu([detokenize(line) for line in references], raw_references, of_running_text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from nmt.corpora.select import AUDIT, TOTAL
+from nmt.system.files import UserError
 from nmt.system.options import Output
-from nmt.system.tables import Cell, read_csv, read_tsv, write_csv
+from nmt.system.tables import Cell, read_csv, read_tsv, real, whole, write_csv
 
 PRINTED = ("words", "words_kept")
 
@@ -29,6 +30,14 @@ def read_printed(path: str) -> dict[str, list[Cell]]:
 
 def run(arguments: argparse.Namespace) -> None:
     audit = read_csv(arguments.audit, AUDIT)
+    for number, row in enumerate(audit, 2):
+        try:
+            for count in row[1:-1]:
+                whole(count)
+            if row[-1]:
+                real(row[-1])
+        except ValueError as error:
+            raise UserError(f"{arguments.audit}: row {number}: {error}; make the file again") from None
     if arguments.printed is None:
         write_csv(arguments.output, AUDIT, audit)
         return

@@ -163,7 +163,8 @@ def checked_lines(lines: Iterable[str]) -> list[str]:
     for number, line in enumerate(found, 1):
         if not isinstance(line, str):
             raise UserError(f"lines: line {number} is {type(line).__name__}, not a string")
-    return [line.removesuffix("\n") for line in found]
+    # A half of a surrogate pair has no bytes.
+    return [line.removesuffix("\n").encode(errors="replace").decode() for line in found]
 
 
 def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:

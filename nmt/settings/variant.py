@@ -36,6 +36,7 @@ UNITS = {
     "gated": ("nmt.model.units.gated", "GatedUnit"),
     "lstm": ("nmt.model.units.lstm", "LSTM"),
 }
+DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bf16")  # of matrix products; sums are in float32
 # More than any machine holds.
 WIDEST_LAYER, LARGEST_BATCH, LONGEST_SENTENCE = 100_000, 1_000_000, 1_000_000
@@ -103,7 +104,7 @@ class RunTime:
 
     checkpoint_minutes: Annotated[float, positive()] = 10.0
     checkpoint_every: Annotated[int, integer(0)] = 0
-    device: Annotated[str, choice("auto", "cpu", "cuda")] = "auto"
+    device: Annotated[str, choice(*DEVICES)] = DEVICES[0]
 
 
 @dataclass(frozen=True)

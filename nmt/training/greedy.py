@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from sacrebleu.metrics.bleu import BLEU
 
+from nmt.corpora.languages import TOKENIZED
 from nmt.corpora.padding import by_length, pad
 from nmt.corpora.pairs import LONGEST, read_pairs, split_words
 from nmt.corpora.shortlist import EOS, Shortlist
@@ -31,12 +32,12 @@ class GreedyBLEU:
     not smoothed, as that of multi-bleu.perl.
     """
 
-    def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist], tokenizer: str = "none") -> None:
+    def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist], tokenizer: str = TOKENIZED) -> None:
         source, self.target = shortlists
         pairs = list(read_pairs(*texts))
         self.sources = [source.ids(source.split(split_words(line))[:LONGEST]) for line, _ in pairs]
         self.references = [line for _, line in pairs]
-        smoothing = "none" if tokenizer == "none" else "exp"
+        smoothing = "none" if tokenizer == TOKENIZED else "exp"
         self.metric = BLEU(tokenize=tokenizer, smooth_method=smoothing, force=True)
 
     def __call__(self, model: Network, processes: Processes) -> float:

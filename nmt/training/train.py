@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.corpora.binarize import META, Bitext
-from nmt.corpora.languages import bleu_tokenizer
+from nmt.corpora.languages import TOKENIZED, bleu_tokenizer
 from nmt.corpora.normalization import add_normalize_argument
 from nmt.corpora.pieces import Pieces
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
@@ -40,6 +40,7 @@ from nmt.training.checkpoint import (
 )
 from nmt.training.likelihood import read_ids
 from nmt.training.loop import Training
+from nmt.training.metrics import METRICS
 from nmt.training.parallel import Processes, joined
 
 
@@ -122,6 +123,7 @@ def run(arguments: argparse.Namespace) -> None:
         [finished] = processes.any(processes.first and is_finished(training, arguments.output))
         if finished:
             if processes.first:
+                relabel(arguments)
                 print(
                     f"{training.label}: {arguments.output} holds the model that these settings give; "
                     "delete it to train again",
@@ -156,7 +158,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         batches=Batches(bitext, optimization.maximum_length, optimization.batch, optimization.sort_batches),
         development=development,
         folder=arguments.checkpoints,
-        settings=learned(arguments, variant),
+        settings=learned(arguments, variant, shortlists),
         hours_before=hours_before,
         processes=processes,
         bleu=greedy_bleu(arguments, shortlists) if optimization.stop_on == "bleu" else None,
@@ -187,22 +189,36 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
     return model, read_values(initial / SUMMARY, hours=finite(0))["hours"]
 
 
-def learned(arguments: argparse.Namespace, variant: Variant) -> dict[str, Any]:
+def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Shortlist]) -> dict[str, Any]:
     """All that decides the trained weights: the variant's settings and the fingerprints of what is read."""
+    scored_by = tokenizer_of(arguments, shortlists) if variant.optimization.stop_on == "bleu" else TOKENIZED
     read = {"data": [arguments.data / META], "development": arguments.development, "codes": arguments.codes}
     if arguments.initial is not None:
         read["initial"] = [arguments.initial / MODEL]
-    return variant.learned() | {name: fingerprint(paths) for name, paths in read.items() if paths}
+    own = {} if scored_by == TOKENIZED else {"bleu_tokenizer": scored_by}
+    return variant.learned() | own | {name: fingerprint(paths) for name, paths in read.items() if paths}
+
+
+def tokenizer_of(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> str:
+    """The tokenizer of sacreBLEU by which translations of the development set are scored."""
+    return bleu_tokenizer(arguments.languages[1]) if isinstance(shortlists[1].codes, Pieces) else TOKENIZED
 
 
 def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> Callable[[Network, Processes], float]:
     """The score of the development set by greedy search; its modules are imported by the variants that use it alone."""
     from nmt.training.greedy import GreedyBLEU
 
-    is_running = isinstance(shortlists[1].codes, Pieces)
-    return GreedyBLEU(
-        arguments.development, shortlists, bleu_tokenizer(arguments.languages[1]) if is_running else "none"
-    )
+    return GreedyBLEU(arguments.development, shortlists, tokenizer_of(arguments, shortlists))
+
+
+def relabel(arguments: argparse.Namespace) -> None:
+    """Write a finished model again where it is called by other languages, or its text was normalized otherwise."""
+    summary = read_json(arguments.output / SUMMARY)
+    wanted = {"languages": arguments.languages, "normalize": arguments.normalize}
+    if any(summary.get(key) != value for key, value in wanted.items()):
+        trained = load_trained(arguments.output)
+        shortlists, metrics = [trained.source, trained.target], arguments.output / METRICS
+        write_trained(arguments.output, trained.model, shortlists, {**summary, **wanted}, metrics)
 
 
 def is_finished(training: Training, output: Path) -> bool:

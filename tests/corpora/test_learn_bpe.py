@@ -11,6 +11,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.learn_bpe import count_characters
+from nmt.corpora.subwords import Codes
 
 TEXT = "low low lower newest newest newest widest wide x@@\nlow newer wider\n"
 
@@ -99,3 +100,11 @@ def test_what_cannot_be_learned(
     assert learn(tmp_path, symbols, text) == (1, [])
     [line] = [line for line in capsys.readouterr().err.split("\n") if line.startswith("nmt learn_bpe:")]
     assert said in line
+
+
+def test_words_with_a_carriage_return_are_not_learned_from(tmp_path: Path) -> None:
+    """It would end a line of the codes."""
+    (tmp_path / "text").write_bytes(b"a\rb lo lo lower\r lower\n" * 9)
+    words = ["--inputs", tmp_path / "text", "--settings", '{"symbols": 20}', "--output", tmp_path / "codes"]
+    assert main(["learn_bpe", *map(str, words)]) == 0
+    assert Codes.read(tmp_path / "codes").split(["lo"]) == ["lo"]

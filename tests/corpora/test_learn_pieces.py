@@ -40,8 +40,9 @@ def test_too_few_symbols_for_the_characters(tmp_path: Path, capsys: pytest.Captu
     assert error.splitlines()[-1].endswith("are 770; raise it")
 
 
-def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "text").write_text("\n\n")
+@pytest.mark.parametrize("text", ["\n\n", "a" * 10_001])
+def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (tmp_path / "text").write_text(text)
     words = ["--inputs", tmp_path / "text", "--seed", 1, "--output", tmp_path / "out"]
     assert main(["learn_pieces", *map(str, words)]) == 1
-    assert "no text to learn pieces from" in capsys.readouterr().err
+    assert "no text in lines of at most 10,000 bytes" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from nmt.__main__ import main
 from nmt.corpora.learn_pieces import learn
 from nmt.corpora.pieces import UNREADABLE, Pieces, read_subwords
-from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.shortlist import Shortlist, read_shortlists
 from nmt.corpora.subwords import Codes
 from nmt.system.files import UserError
 from tests.corpora.languages import SENTENCES
@@ -41,8 +42,9 @@ def test_sentences_of_thirty_languages_come_back(pieces: Pieces) -> None:
         assert pieces.join(pieces.split(words)) == words
 
 
-def test_words_are_split_each_for_itself(pieces: Pieces) -> None:
-    words = TEXT[0].split()
+@pytest.mark.parametrize("words", [TEXT[0].split(), ["the▁", "house"], ["▁", "▁▁x▁", "a"]])
+def test_words_are_split_each_for_itself(pieces: Pieces, words: list[str]) -> None:
+    """Alignments count on it, also of words with the sign of a space."""
     assert pieces.split(words) == [symbol for word in words for symbol in pieces.split([word])]
 
 
@@ -90,6 +92,39 @@ def test_what_is_neither(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "en.codes").write_bytes(content)
     with pytest.raises(UserError, match=r"en.codes: no codes of BPE and no model of SentencePiece"):
         read_subwords(tmp_path / "en.codes")
+
+
+def test_damaged_pieces_are_a_line_or_other_pieces(pieces: Pieces, tmp_path: Path) -> None:
+    """Every eleventh bit is struck; what still loads is another model, which the digests of a model's folder notice."""
+    refused = 0
+    for place in range(0, 8 * len(pieces.model), 8 * 11 + 1):
+        damaged = bytearray(pieces.model)
+        damaged[place // 8] ^= 1 << place % 8
+        (tmp_path / "en.codes").write_bytes(damaged)
+        try:
+            read_subwords(tmp_path / "en.codes", pieces.symbols).split(["the", "house"])
+        except UserError:
+            refused += 1
+    assert refused > 10
+
+
+def test_text_that_is_not_cut_by_these_pieces(
+    pieces: Pieces, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pieces.write(tmp_path / "codes")
+    (tmp_path / "text").write_text("the house\n")
+    words = ["--input", tmp_path / "text", "--pieces", tmp_path / "codes", "--output", tmp_path / "shortlist"]
+    assert main(["shortlist", *map(str, words)]) == 1
+    assert f"house is no piece of {tmp_path / 'codes'}; segment the text" in capsys.readouterr().err
+
+
+def test_a_vocabulary_of_pieces_without_them_is_refused(pieces: Pieces, tmp_path: Path) -> None:
+    """In a language without spaces few pieces begin with the sign of one."""
+    symbols = ["<eos>", "<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *(chr(0x4E00 + n) for n in range(900))]
+    Shortlist(tuple(symbols), (1,) * len(symbols)).write(tmp_path / "zh.tsv")
+    arguments = Namespace(shortlists=[tmp_path / "zh.tsv"] * 2, codes=[])
+    with pytest.raises(UserError, match=r"zh.tsv: a vocabulary of subwords; name their codes"):
+        read_shortlists(arguments)
 
 
 def test_pieces_of_another_vocabulary(pieces: Pieces, tmp_path: Path) -> None:

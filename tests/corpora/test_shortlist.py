@@ -111,3 +111,10 @@ def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(
     words = ["shortlist", "--input", str(source), "--output", str(output)]
     small_disk.refuse_then_take(words, output, 65536, capsys)
     assert len(Shortlist.read(output)) == 20_002
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "-1", "x", ""])
+def test_a_damaged_count_is_one_line(tmp_path: Path, count: str) -> None:
+    (tmp_path / "en.tsv").write_text(f"<eos>\t1\n<unk>\t0\na\t{count}\n")
+    with pytest.raises(UserError, match="line 3 is not a word, a tab and a count"):
+        Shortlist.read(tmp_path / "en.tsv")

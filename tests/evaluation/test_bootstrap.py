@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sacrebleu.significance import PairedTest, Result
 
-from nmt.evaluation.bleu import MULTI_BLEU, metric
+from nmt.corpora.languages import TOKENIZED
+from nmt.evaluation.bleu import metric
 from nmt.evaluation.bootstrap import Comparison, compare, holm
 
 RESAMPLES = 1000
@@ -81,7 +82,7 @@ def test_difference_interval_and_p_value(system: str) -> None:
 def test_a_difference_that_only_half_a_p_value_makes_significant() -> None:
     _, [found] = compared("better")
     named = [(name, texts()[name]) for name in ("baseline", "better")]
-    _, scores = PairedTest(named, {"BLEU": metric(MULTI_BLEU)}, [texts()["reference"]], "bs", RESAMPLES)()
+    _, scores = PairedTest(named, {"BLEU": metric(TOKENIZED)}, [texts()["reference"]], "bs", RESAMPLES)()
     half = scores["BLEU"][1]
     assert isinstance(half, Result)
     assert half.p_value is not None
@@ -93,7 +94,7 @@ def test_the_resamples_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -
     """The same seed gives the same indices, so that its signature says how ours are drawn."""
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     named = [(name, texts()[name]) for name in ("baseline", "best")]
-    signatures, scores = PairedTest(named, {"BLEU": metric(MULTI_BLEU)}, [texts()["reference"]], "bs", RESAMPLES)()
+    signatures, scores = PairedTest(named, {"BLEU": metric(TOKENIZED)}, [texts()["reference"]], "bs", RESAMPLES)()
     signature, [best] = compared("best")
     assert signature == str(signatures["BLEU"])
     assert best.bleu == scores["BLEU"][1].score

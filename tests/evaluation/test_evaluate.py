@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -191,3 +192,15 @@ def test_missing_and_empty_files(arguments: list[str], tmp_path: Path, capsys: p
         lines(tmp_path / name)
     assert main(arguments) == 1
     assert "source: no sentences" in capsys.readouterr().err
+
+
+def test_a_tokenizer_that_is_not_installed_is_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    for name in [name for name in sys.modules if "tokenizer_ja_mecab" in name]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main([*arguments, "--language", "--bleu-tokenizer", "ja-mecab"]) == 1
+    error = capsys.readouterr().err
+    assert "--bleu-tokenizer ja-mecab: what sacreBLEU needs for it is not installed" in error
+    assert error.count("\n") == 1

@@ -83,3 +83,13 @@ def test_the_shares_that_the_open_results_quote_are_those_of_the_audits() -> Non
     ).format(*kept) in said
     assert f"({', '.join(shares('selection.csv', *manuals))})" in said
     assert "keeps {} of hansard36's words".format(*shares("selection-hansard.csv", "hansard36")) in said
+
+
+@pytest.mark.parametrize("cell", ["nan", "-5", "", "abc", "9" * 400])
+def test_a_damaged_count_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], cell: str) -> None:
+    path = Path(audit(tmp_path, "eurlex"))
+    path.write_text(path.read_text().replace("eurlex,7,7", f"eurlex,7,{cell}"))
+    assert main(["selection_table", "--audit", str(path), "--printed", "--output", str(tmp_path / "out.csv")]) == 1
+    error = capsys.readouterr().err
+    assert "audit.csv: row 2: not a whole number" in error
+    assert error.count("\n") == 1

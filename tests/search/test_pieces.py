@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from nmt.trained import load_trained
 from tests.training.toy import tiny_variant
 
 LANGUAGES = ("fr", "th")
-LINES = ["L’été, « oui » !", "", "\ufeffelle a  lu", "\u200b", "ça 東"]
+LINES = ["L’été, « oui » !", "", "\ufeffelle▁ a  lu", "\u200b", "ça 東"]
 WORDS = {
     "fr": ["elle", "il", "a", "lu", "vu", "été", "l’eau", "d’où", "oui,", "non"],
     "th": ["บ้าน", "เก่า", "อยู่", "บน", "เนิน", "เขา", "สวย"],
@@ -49,16 +50,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         step("shortlist", "--input", segmented, "--pieces", codes, "--output", folder / f"shortlist.{language}")
     texts, shortlists = both(folder, "segmented"), both(folder, "shortlist")
     step("binarize", "--texts", *texts, "--shortlists", *shortlists, "--seed", 1, "--output", folder / "binarized")
+    train(folder, folder)
+    return folder
+
+
+def train(folder: Path, output: Path, *others: object) -> None:
+    """Train a model of the text in `folder`, or find it trained."""
     variant = tiny_variant(
         updates=100, batch=20, evaluate_every=50, device="cpu", optimizer="adam", learning_rate=0.03, stop_on="bleu"
     )
     step(
         *("train", "--settings", variant.to_json(), "--data", folder / "binarized", "--threads", 1),
-        *("--development", *both(folder, "development"), "--shortlists", *shortlists),
+        *("--development", *both(folder, "development"), "--shortlists", *both(folder, "shortlist")),
         *("--codes", *both(folder, "codes"), "--languages", *LANGUAGES),
-        *("--checkpoints", folder / "checkpoints", "--output", folder / "model"),
+        *("--checkpoints", output / "checkpoints", "--output", output / "model", *others),
     )
-    return folder
 
 
 def test_translations_are_running_text(folder: Path, tmp_path: Path) -> None:
@@ -112,6 +118,26 @@ def test_scores_are_of_pieces(folder: Path, tmp_path: Path) -> None:
     assert int(score["words"]) == len(symbols) + 1
     table = csv.DictReader((tmp_path / "table").read_text(encoding="utf-8").split("\n"))
     assert list(dict.fromkeys(row["target_word"] for row in table)) == list(dict.fromkeys([*symbols, "<eos>"]))
+
+
+def test_a_finished_model_is_called_by_other_languages(folder: Path, tmp_path: Path) -> None:
+    """It is not trained again, and what it says of itself follows."""
+    output = shutil.copytree(folder / "model", tmp_path / "model")
+    before = (output / "model.safetensors").read_bytes()
+    train(folder, tmp_path, "--normalize", "none", "--languages", "fr", "tha")
+    assert (output / "model.safetensors").read_bytes() == before
+    trained = load_trained(output)
+    assert (trained.languages, trained.normalize) == (("fr", "tha"), "none")
+
+
+def test_a_copy_of_a_model_keeps_its_normalization(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", str(folder / "model"), "--output", str(tmp_path / "copy")]
+    assert main(["export", *words, "--normalize", "none"]) == 1
+    assert "--normalize: --model has its own; leave them out" in capsys.readouterr().err
+    assert main(["export", *words]) == 0
+    assert load_trained(tmp_path / "copy").normalize == "nfc"
 
 
 def test_the_development_score_is_of_running_text(folder: Path) -> None:

@@ -101,6 +101,23 @@ def test_what_is_no_list_of_sentences_is_said(folder: Path, lines: Any, said: st
         nmt.load(folder, "cpu", tokenized=True).translate(lines)
 
 
+def test_half_a_surrogate_pair_is_an_unknown_character(folder: Path) -> None:
+    model = nmt.load(folder, "cpu")
+    assert model.translate(["s2 \udcff"]) == model.translate(["s2 ?"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"device": "gpu"}, "device: expected one of auto"),
+        ({"precision": "fp64"}, "precision: expected one of float32"),
+    ],
+)
+def test_another_device_or_precision_is_said(folder: Path, options: dict[str, str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        nmt.load(folder, **options)  # type: ignore[arg-type]
+
+
 def test_lines_are_read_once(folder: Path, tmp_path: Path) -> None:
     model, lines = nmt.load(folder, "cpu", tokenized=True), ["s2 s3", "", "s4"]
     expected = model.translate(lines)

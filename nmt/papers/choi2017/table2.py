@@ -56,6 +56,12 @@ def run(arguments: argparse.Namespace) -> None:
     for label in [*baselines, *baselines.values()]:
         if label not in {model for model, _ in totals}:
             raise UserError(f"--compare: {label} is not in {arguments.times}; name one of its models")
+    for model, batch in totals:
+        if model in baselines and not totals.get((baselines[model], batch), (0.0, 0))[0] > 0:
+            raise UserError(
+                f"{arguments.times}: no time of {baselines[model]} at batch {batch}, with which {model} is compared; "
+                "make it again with the step translation_times"
+            )
     printed = read_printed(arguments.printed)
     rows = []
     for (model, batch), (seconds, sentences) in totals.items():

@@ -77,6 +77,8 @@ def test_without_the_papers_numbers(tmp_path: Path) -> None:
         (TIMES.replace("3.5", "long"), (), "row 3: could not convert string to float: 'long'"),
         (TIMES, ("--compare", "C+AttY", "AttY"), "--compare: C+AttY is not in"),
         ("a,b\n", (), "the columns must be model, batch"),
+        (TIMES.replace("AttY,4,", "Other,4,"), (), "no time of AttY at batch 4, with which AttY2D is compared"),
+        (TIMES.replace("4,3.0", "4,0").replace("AttY,1,1,2,1.0", "AttY,1,1,2,0"), (), "no time of AttY at batch 1"),
     ],
 )
 def test_inputs_that_do_not_fit(
