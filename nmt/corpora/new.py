@@ -19,12 +19,12 @@ import yaml
 
 from nmt.corpora.extract import TABLE, extract
 from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_tests, file_and_member, own_files, read_corpora
-from nmt.settings.checks import checked, text
+from nmt.settings.checks import checked, identifier, text
 from nmt.settings.elsewhere import CONFIGS, check_folders, experiments
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.extends import PAPER, read_experiment
 from nmt.settings.project import PROJECT, find
-from nmt.settings.sections import Languages
+from nmt.settings.sections import Languages, language
 from nmt.settings.strict import parse
 from nmt.settings.variant import Architecture, Optimization, RunTime, Variant
 from nmt.system.files import UserError, write_lines
@@ -117,6 +117,7 @@ def run(arguments: argparse.Namespace) -> None:
             "the workflow is not part of the installed package; give `python -m nmt new` in a clone of the project, or "
             "install the clone by pip install --editable"
         )
+    checked(arguments.name, identifier(), "NAME")
     path = CONFIGS / f"{arguments.name}.yaml"
     if path.exists() or arguments.name in (known.name for known in experiments()):
         raise UserError(f"NAME: there is an experiment {arguments.name}; choose another name")
@@ -126,7 +127,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_files(file_and_member(file)[0] for name in TEXTS for file in getattr(arguments, name))
     files = {name: [side for file in getattr(arguments, name) for side in sides_of(file)] for name in TEXTS}
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
-    languages = Languages(*(arguments.languages or map(language_of, sides)))
+    languages = Languages(*map(language, arguments.languages or map(language_of, sides)))
     written = experiment_text(arguments.name, languages, files, size=arguments.size, tokenized=arguments.tokenized)
     experiment = load(parse(written, str(path)))
     check_folders(experiment, [])

@@ -11,13 +11,13 @@ MARK = "\ufeff"  # a byte order mark
 INVISIBLE = "\u00ad\u200b" + MARK  # the soft hyphen and the space without width
 
 
-def add_normalize_argument(parser: argparse.ArgumentParser, default: str | None = NFC) -> None:
+def add_normalize_argument(parser: argparse.ArgumentParser) -> None:
     """The option --normalize of a step that reads text from outside, or writes a model that will."""
     parser.add_argument(
         "--normalize",
         choices=NORMALIZE,
-        default=default,
-        help=f"Unicode's form to which text is brought, where it comes in (default: {NFC})",
+        default=NFC,
+        help="Unicode's form to which text is brought, where it comes in (default: %(default)s)",
     )
 
 

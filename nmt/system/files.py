@@ -103,6 +103,8 @@ def atomic_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Pat
 def check_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Path], bool]) -> None:
     """Raise UserError if the folder `path` cannot be replaced: it holds what is not ours, is in use, or is a file."""
     final = Path(os.path.realpath(path))
+    if final.is_symlink():
+        raise UserError(f"{path}: a link that leads to itself; name another folder")
     if final.exists() and not final.is_dir():
         raise UserError(f"{path}: a file; name a folder")
     if Path.cwd().is_relative_to(final) or os.path.ismount(final):

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import torch
 
+from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, check_replaceable, sync_folder, warn
 from nmt.training.metrics import METRICS
 
@@ -76,6 +77,7 @@ class Checkpoint:
     best: dict[str, Any]
     metrics: str
     shortlists: dict[str, str] = field(default_factory=dict)  # the digest of each side's; none in older versions
+    normalize: str = NFC  # how the training text was normalized; it is no setting, for the data says what was learned
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:

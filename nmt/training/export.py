@@ -14,11 +14,10 @@ from typing import Any
 import torch
 
 from nmt.corpora.binarize import digests
-from nmt.corpora.normalization import add_normalize_argument
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.network import Network
 from nmt.settings.checks import build
-from nmt.settings.sections import NFC, language
+from nmt.settings.sections import language
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder
@@ -50,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="language codes, such as en and fr; needed with --checkpoints",
     )
-    add_normalize_argument(parser, default=None)
     parser.add_argument(
         "--bf16", action="store_true", help="store the weights in bfloat16: half the size, about three digits each"
     )
@@ -66,8 +64,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def of_model(arguments: argparse.Namespace) -> Parts:
     """The network, the shortlists and the summary of a trained model. Raises UserError."""
-    if arguments.shortlists or arguments.codes or arguments.languages or arguments.normalize:
-        raise UserError("--shortlists, --codes, --languages, --normalize: --model has its own; leave them out")
+    if arguments.shortlists or arguments.codes or arguments.languages:
+        raise UserError("--shortlists, --codes, --languages: --model has its own; leave them out")
     trained = load_trained(arguments.model)
     return trained.model, [trained.source, trained.target], read_json(arguments.model / SUMMARY)
 
@@ -90,7 +88,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
         **state.scores(best=bool(checkpoint.best)),
         "finished": False,
         "languages": arguments.languages,
-        "normalize": arguments.normalize or NFC,
+        "normalize": checkpoint.normalize,
     }
     return model, shortlists, summary
 

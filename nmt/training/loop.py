@@ -22,6 +22,7 @@ from torch import Tensor
 
 from nmt.model.initialization import count_parameters
 from nmt.model.network import Network
+from nmt.settings.sections import NFC
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, device_name, warn_if_slow
 from nmt.system.files import UserError, warn
@@ -62,7 +63,9 @@ class Training:
         hours_before: float,
         processes: Processes,
         bleu: Callable[[Network, Processes], float] | None = None,
+        normalize: str = NFC,
     ) -> None:
+        self.normalize = normalize
         self.settings, self.hours_before, self.processes, self.bleu = settings, hours_before, processes, bleu
         self.label, self.name = variant.label, variant.name
         self.optimization, self.run_time = variant.optimization, variant.run_time
@@ -130,6 +133,7 @@ class Training:
                 self.best,
                 self.metrics.read_text(encoding="utf-8"),
                 self.batches.bitext.shortlists,
+                self.normalize,
             )
             write_checkpoint(self.folder, checkpoint)
         self.processes.wait()

@@ -161,6 +161,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         settings=learned(arguments, variant, shortlists),
         hours_before=hours_before,
         processes=processes,
+        normalize=arguments.normalize,
         bleu=greedy_bleu(arguments, shortlists) if optimization.stop_on == "bleu" else None,
     )
     return training, shortlists

@@ -130,14 +130,14 @@ def test_a_finished_model_is_called_by_other_languages(folder: Path, tmp_path: P
     assert (trained.languages, trained.normalize) == (("fr", "tha"), "none")
 
 
-def test_a_copy_of_a_model_keeps_its_normalization(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--model", str(folder / "model"), "--output", str(tmp_path / "copy")]
-    assert main(["export", *words, "--normalize", "none"]) == 1
-    assert "--normalize: --model has its own; leave them out" in capsys.readouterr().err
-    assert main(["export", *words]) == 0
-    assert load_trained(tmp_path / "copy").normalize == "nfc"
+def test_a_model_of_a_checkpoint_and_its_copy_keep_the_normalization(folder: Path, tmp_path: Path) -> None:
+    train(folder, tmp_path, "--normalize", "none", "--minutes", 1e-9)
+    shutil.rmtree(tmp_path / "model")
+    files = ["--shortlists", *both(folder, "shortlist"), "--codes", *both(folder, "codes")]
+    checkpoints = ["--checkpoints", tmp_path / "checkpoints", "--languages", *LANGUAGES]
+    step("export", *checkpoints, *files, "--output", tmp_path / "model")
+    step("export", "--model", tmp_path / "model", "--output", tmp_path / "copy")
+    assert load_trained(tmp_path / "model").normalize == load_trained(tmp_path / "copy").normalize == "none"
 
 
 def test_the_development_score_is_of_running_text(folder: Path) -> None:

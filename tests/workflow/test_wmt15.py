@@ -108,7 +108,7 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
 @pytest.mark.parametrize(
     ("pair", "compared"),
     [
-        pytest.param("ende", [["CAttY2D", "AttY"]], marks=pytest.mark.long),
+        ("ende", [["CAttY2D", "AttY"]]),
         pytest.param("enfi", [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]], marks=pytest.mark.slow),  # a hundred jobs
     ],
 )
