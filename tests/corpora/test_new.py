@@ -102,7 +102,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
     [
         (["demo", *FILES], "there is an experiment demo; choose another name"),
         (["wmt14", *FILES], "there is an experiment wmt14; choose another name"),
-        (["a/b", *FILES], "config: experiment: expected a name of letters"),
+        (["a/b", *FILES], "NAME: expected a name of letters"),
         (["mine", *FILES[:-1], "tset.fi"], "tset.fi: no such file; the nearest is test.fi; correct its name"),
         (["mine", *FILES[:-1], "a\nb.fi"], r"--test: expected text in the locale's characters, "),
         (["mine", *FILES[:-1]], "config: files.test: expected a list of files, source and target"),
@@ -129,7 +129,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             "both.tsv:4: line 1 has 3 columns",
         ),
         (["mine", *FILES, "--languages", "de", "de"], "config: languages: de is source and target"),
-        (["mine", *FILES, "--languages", "German", "fi"], "config: languages.source: expected a language code"),
+        (["mine", *FILES, "--languages", "German", "fi"], "language: expected a language code"),
     ],
 )
 def test_a_mistake_is_a_line_and_writes_nothing(

@@ -53,11 +53,11 @@ REST = [finished(3), started(4, "translate"), finished(4), started(0, "all"), fi
 
 @pytest.fixture
 def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
-    """The demonstration, in a folder without an earlier run; its longest training has made 1,000 updates."""
+    """The demonstration, in a folder without an earlier run; its longest training has made 500 updates."""
     monkeypatch.chdir(tmp_path)
     metrics = Path(f"data/demo/checkpoints/{VARIANT}/metrics.jsonl")
     metrics.parent.mkdir(parents=True)
-    metrics.write_text('{"updates": 500, "seconds": 9}\n{"updates": 1000, "seconds": 20}\n')
+    metrics.write_text('{"updates": 250, "seconds": 9}\n{"updates": 500, "seconds": 20}\n')
     return read_experiment(["demo"])
 
 
@@ -98,7 +98,7 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
     assert "by the bench. The full log: " in first
     assert [re.split("  +", line)[:2] for line in lines] == [
         ["text", "2 jobs"],
-        ["RNNsearch-50*", "1,000 updates"],
+        ["RNNsearch-50*", "500 updates"],
         ["training", "1 jobs"],
         ["translation", "1 jobs"],
         ["tables and figures", "1 jobs"],
@@ -202,11 +202,11 @@ def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkey
     for event, facts in BEGIN:
         shown.handle(record(event=event, **facts))
     end = time.monotonic() + 20
-    while "1000/" not in terminal.getvalue() and time.monotonic() < end:
+    while "500/" not in terminal.getvalue() and time.monotonic() < end:
         time.sleep(0.05)
     shown.close()
     assert re.search(r"RNNsearch-50\*: +0%.*0/", terminal.getvalue())
-    assert re.search(r"RNNsearch-50\*: .*1000/", terminal.getvalue())
+    assert re.search(r"RNNsearch-50\*: .*500/", terminal.getvalue())
     assert re.search(r"text: +0%.*0/2 ", terminal.getvalue())
 
 
