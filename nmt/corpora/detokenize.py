@@ -55,7 +55,6 @@ def unescape(text: str) -> str:
 
 def detokenizer(language: str) -> Callable[[str], str]:
     """A function that detokenizes and unescapes a sentence of `language`."""
-    language = known_as(language)
 
     def detokenize(sentence: str) -> str:
         words = split_words(unescape(sentence.replace(" @-@ ", "-")))
@@ -68,6 +67,7 @@ def detokenizer(language: str) -> Callable[[str], str]:
 
 def joins(words: Sequence[str], language: str) -> list[bool]:
     """For each word of a sentence, not escaped, whether no space separates it from the word before it."""
+    language = known_as(language)
     opened: set[str] = set()  # the kinds of quotation that the words so far have opened and not closed
     joined, glued = [], False
     for index, word in enumerate(words):

@@ -20,7 +20,7 @@ from nmt.system.options import Output
 from nmt.system.progress import Progress
 
 COVERED = 0.9995
-THREADS = 4  # a number of its own: the sums of the threads are rounded, and so the pieces depend on it
+THREADS = 4  # fixed, because the pieces depend on how the threads' sums are rounded
 LONGEST_LINE = 10_000  # bytes; a longer one is left out
 
 

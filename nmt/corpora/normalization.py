@@ -17,7 +17,7 @@ def add_normalize_argument(parser: argparse.ArgumentParser) -> None:
         "--normalize",
         choices=NORMALIZE,
         default=NFC,
-        help="Unicode's form to which text is brought, where it comes in (default: %(default)s)",
+        help="Unicode normalization of the text that is read (default: %(default)s)",
     )
 
 

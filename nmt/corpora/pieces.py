@@ -80,12 +80,10 @@ class Pieces(Subwords):
 def _grouped(symbols: Iterable[str]) -> list[list[str]]:
     """The symbols of each word. None consists of the sign of a space alone, unless it is the only one."""
     words: list[list[str]] = []
-    begins = True
     for symbol in symbols:
-        if begins or symbol[0] == SPACE != words[-1][-1]:
+        if not words or symbol[0] == SPACE != words[-1][-1]:
             words.append([])
         words[-1].append(symbol)
-        begins = False
     if len(words) > 1 and words[-1] == [SPACE]:
         words[-2:] = [[*words[-2], SPACE]]
     return words

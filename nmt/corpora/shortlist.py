@@ -63,11 +63,13 @@ class Shortlist:
         for number, line in enumerate(read_lines(path), 1):
             symbol, tab, count = line.rpartition("\t")
             try:
+                if not (symbol and tab):
+                    raise ValueError
                 counts.append(whole(count))
             except ValueError:
-                symbol = ""
-            if not (symbol and tab):
-                raise UserError(f"{path}: line {number} is not a word, a tab and a count; make the shortlist again")
+                raise UserError(
+                    f"{path}: line {number} is not a word, a tab and a count; make the shortlist again"
+                ) from None
             symbols.append(symbol)
         if symbols[:2] != [EOS_SYMBOL, UNK_SYMBOL] or len(symbols) < 3:
             raise UserError(f"{path}: must hold {EOS_SYMBOL}, {UNK_SYMBOL} and words; make it again")

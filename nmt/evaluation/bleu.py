@@ -20,8 +20,7 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
         choices=BLEU.TOKENIZERS,
         default=TOKENIZED,
         metavar="NAME",
-        help="that of sacreBLEU, such as 13a, where translation and reference are running text (default: none, which "
-        "is for tokenized text)",
+        help="sacreBLEU's tokenizer for running text, such as 13a (default: none, for tokenized text)",
     )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
-from nmt.corpora.languages import known_as
 from nmt.corpora.pieces import SPACE
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
@@ -128,7 +127,6 @@ def reader(language: str | None) -> Callable[[Sequence[str]], str]:
     """
     if language is None:
         return _read_as_it_is
-    language = known_as(language)
 
     def read(words: Sequence[str]) -> str:
         plain = [unescape(word) for word in words]

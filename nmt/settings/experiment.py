@@ -35,9 +35,10 @@ from nmt.system.files import UserError
 
 PHRASE_BASED = "phrase-based"  # the folder of the phrase-based system's translations, beside those of the variants
 # What the steps with Moses call, and what its scripts call in turn.
+MOSES_TUNERS = ("mert", "extractor", "evaluator", "pro", "kbmira")
 MOSES_PROGRAMS = (
     *("moses", "lmplz", "build_binary", "extract", "score", "consolidate", "lexical-reordering-score"),
-    *("mert", "extractor", "evaluator", "pro", "kbmira"),
+    *MOSES_TUNERS,
 )
 MOSES_ALIGNERS = ("mgiza", "fast_align")
 MOSES_SCRIPTS = (
@@ -122,7 +123,7 @@ SECTIONS = parts_of(Experiment)
 OPTIONAL = [one.name for one in fields(Experiment) if one.name in SECTIONS and one.default is None]
 REPLACED = ("registry", "corpora", "mirror")  # by `files`
 REQUIRED = ("experiment", "languages", "registry", "corpora", "variants")
-SCALARS = ("results", "seed", "mirror", "normalize", "tokenizer", "tokenized")
+SCALARS = [key for key in checks(Experiment) if key not in ("name", *REQUIRED)]
 KEYS = ["extends", *REQUIRED, *SCALARS, *SECTIONS, "paper", "defaults", "prototypes"]
 
 

@@ -213,7 +213,7 @@ def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> C
 
 
 def relabel(arguments: argparse.Namespace) -> None:
-    """Write a finished model again where it is called by other languages, or its text was normalized otherwise."""
+    """Write a finished model again if its languages or its normalization are given differently now."""
     summary = read_json(arguments.output / SUMMARY)
     wanted = {"languages": arguments.languages, "normalize": arguments.normalize}
     if any(summary.get(key) != value for key, value in wanted.items()):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.__main__ import main
 from nmt.trained import load_trained
+from tests.search.test_subwords import step
 from tests.training.toy import tiny_variant
 
 LANGUAGES = ("fr", "th")
@@ -23,10 +23,6 @@ WORDS = {
     "th": ["บ้าน", "เก่า", "อยู่", "บน", "เนิน", "เขา", "สวย"],
 }
 SIZE = '{"symbols": 320}'
-
-
-def step(name: str, *words: object) -> None:
-    assert main([name, *map(str, words)]) == 0
 
 
 def both(folder: Path, stem: str) -> list[Path]:

@@ -92,11 +92,12 @@ SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if EXPERIMENT.is_generated else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
-# What alignments are shown of, and what a phrase-based system reads: pieces where spaces do not show the words.
+# The text beside which alignments are shown: in pieces, where spaces do not show the words.
 SHOWN_SOURCE, SHOWN_REFERENCE = (
     f"<data>/{'tokenized' if not HAS_PIECES or has_spaces(language) else 'segmented'}/{{set}}.{language}"
     for language in LANGUAGES
 )
+# What Thot reads.
 PHRASES = "segmented" if HAS_PIECES else "tokenized"
 PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
@@ -112,7 +113,7 @@ def begin():
 
 
 def announce_work():
-    """Say on standard error what the run downloads and how long it trains, where that is much, and what to know of it."""
+    """Say on standard error what the run downloads, how long it trains, and which languages Moses does not know."""
     jobs = list(workflow.dag.needrun_jobs())
     if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
         print(said, file=sys.stderr, flush=True)
@@ -174,6 +175,12 @@ def both(path, **names):
 def side(number, names, kind="tokenized"):
     """The tokenized source (0) or target (1) sides of corpora, part by part; of another `kind` where it is named."""
     return [f"<data>/{kind}/{part.name}.{LANGUAGES[number]}" for name in names for part in PARTS[name]]
+
+
+def to_segment(wildcards):
+    """The text that is segmented: the selected training text, or one that is tokenized."""
+    kind = "selected" if wildcards.segmented == "train" else "tokenized"
+    return f"<data>/{kind}/{wildcards.segmented}.{wildcards.language}"
 
 
 def of_parts(path):

@@ -337,7 +337,7 @@ if SUBWORDS:
 
     rule segment:
         input:
-            text=lambda wildcards: f"<data>/{'selected' if wildcards.segmented == 'train' else 'tokenized'}/{wildcards.segmented}.{wildcards.language}",
+            text=to_segment,
             codes=lambda wildcards: CODES[LANGUAGES.index(wildcards.language)],
         output:
             "<data>/segmented/{segmented}.{language}",

@@ -16,6 +16,7 @@ from nmt.phrase_based.bleu import bleu, counts
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs
+from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, atomic, check_replaceable, warn, write_json, write_lines
 from nmt.system.options import Output, OutputFolder, add_threads_argument
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     for side, path in enumerate((source, reference)):
         write_lines(path, (" ".join(pair[side]) for pair in pairs))
     flags = search_flags(settings, arguments.threads)
-    for name in ("mert", "extractor", "evaluator", "pro", "kbmira"):  # mert-moses.pl wants them all
+    for name in MOSES_TUNERS:  # mert-moses.pl wants them all
         moses.program(name)
     command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
     command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / MERT, "--return-best-dev"]
