@@ -25,13 +25,14 @@ def first_scores(rows: Rows) -> list[str]:
 
 
 def by_length(rows: Rows) -> list[str]:
-    """A column for each model, a line for each bin of lengths."""
+    """A column for each model, a line for each bin of lengths that has sentences."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     bleu = {(row["length_from"], row["model"]): row["bleu"] for row in rows}
     bins = dict.fromkeys((row["length_from"], row["length_to"]) for row in rows)
     lines = [
         [f"{int(start) + 1} to {end}" if end else f"{int(start) + 1} and more", *(bleu[start, one] for one in models)]
         for start, end in bins
+        if any(bleu[start, one] for one in models)
     ]
     return markdown_table(["words", *map(escape_markdown, models)], lines)
 
