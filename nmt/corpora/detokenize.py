@@ -41,8 +41,8 @@ ELIDED = frozenset(["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "
 TYPED_APART = ("en", "fr", "it")
 OKINA = ("haw", "mi", "sm", "to")  # Polynesian languages, where "‘" is a consonant
 SUSPENDED = ("en", "og", "och", "oder", "und")  # German "Vor‐ und Nachteile"
-# Words that end, and words that begin with an apostrophe: Maltese "ta’", Afrikaans "’n".
-END_WITH_APOSTROPHE = {"gd": "a|dh", "mt": ".*a"}
+# Words that end, and words that begin with an apostrophe: Maltese "ta’", Afrikaans "’n"; Slovak "ked'" stands for "keď".
+END_WITH_APOSTROPHE = {"gd": "a|dh", "mt": ".*a", "sk": ".*[dtl]"}
 BEGIN_WITH_APOSTROPHE = {"af": "[nkt]", "gd": "s", "ha": "y.*", "mt": "i?l", "nl": "[nst]"}
 
 
@@ -103,6 +103,8 @@ def _sides(before: str, word: str, after: str, glued: bool, opened: set[str], la
             return True, (before.isupper() or before.isdigit()) and after.islower() and len(after) <= 4  # EU:n
         case "·" if language == "el":  # a semicolon
             return True, False
+        case "/" if "/" in (before, after):  # https://
+            return before in (":", "/"), after == "/" or leads
         case "/" | "_" | "·":
             return inside, inside
         case "‐" | "‑":

@@ -23,6 +23,8 @@ def test_entities() -> None:
         ("en", ""),
         ("en", "The boys’ ball isn’t lost, she said: “It’s in the café’s garden.” We’ll look (again) by 9:45."),
         ("en", "He called it 'dysfunctional,' and paid $5 for the 1997/98 edition of file_name."),
+        ("en", "See https://example.org/a/b (and ftp://example.org)."),
+        ("sk", "V čase, ked' boly spáchané, neboly trestné."),
         ("fr", "L’été d’Anne : « Qu’y a-t-il aujourd’hui ? » C’est l’« accord » d'1,5 % du 2003/87/CE."),
         ("fr", "Il a payé 250 000 $ à 8:30."),
         ("de", 'Sie sagte »ja«, er sagte „nein“, dann “doch” und "gut".'),
