@@ -109,6 +109,8 @@ def code(step: str, variants: Iterable[Variant] | None = None) -> str:
     others = {found for found, _ in (*ATTENTIONS.values(), *UNITS.values())} - own
     if all(one.optimization.stop_on == "nll" for one in chosen):
         others.add("nmt.training.greedy")
+    if all(one.optimization.dropout == 0 for one in chosen):
+        others.add("nmt.training.dropout")
     if all(one.contextualization is None for one in models):
         others.add("nmt.model.contextualization")
     return digest([module, *own], others)

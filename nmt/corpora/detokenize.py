@@ -41,7 +41,7 @@ ELIDED = frozenset(["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "
 TYPED_APART = ("en", "fr", "it")
 OKINA = ("haw", "mi", "sm", "to")  # Polynesian languages, where "‘" is a consonant
 SUSPENDED = ("en", "og", "och", "oder", "und")  # German "Vor‐ und Nachteile"
-# Words that end, and words that begin with an apostrophe: Maltese "ta’", Afrikaans "’n"; Slovak "ked'" stands for "keď".
+# Words that end, and words that begin with an apostrophe: Maltese "ta’", Slovak "ked'" typed for "keď", Afrikaans "’n".
 END_WITH_APOSTROPHE = {"gd": "a|dh", "mt": ".*a", "sk": ".*[dtl]"}
 BEGIN_WITH_APOSTROPHE = {"af": "[nkt]", "gd": "s", "ha": "y.*", "mt": "i?l", "nl": "[nst]"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -12,6 +14,13 @@ from nmt.model.encoder import Encoder
 from nmt.model.memory import Carry, Memory, Prediction
 from nmt.model.products import Layer, Prepared
 from nmt.settings.variant import Architecture
+
+Dropout = Callable[[Tensor], Tensor]
+
+
+def unchanged(x: Tensor) -> Tensor:
+    """No dropout."""
+    return x
 
 
 class Network(nn.Module):
@@ -28,6 +37,7 @@ class Network(nn.Module):
         self.fast = implementation == "fast"
         self.symbols = (source_symbols, target_symbols)
         self.updates = 0  # applied so far
+        self.dropout: Dropout = unchanged  # in the training cost alone
         attention = make_attention(architecture)
         self.encoder = Encoder(source_symbols, architecture, attention.bidirectional)
         self.decoder = Decoder(target_symbols, architecture, attention)
@@ -53,11 +63,11 @@ class Network(nn.Module):
             if isinstance(module, Layer):
                 module.linear = prepared
 
-    def encode(self, source: Tensor, mask: Tensor) -> Memory:
+    def encode(self, source: Tensor, mask: Tensor, dropout: Dropout = unchanged) -> Memory:
         """Read `source` (B, Tx) of ids that end with EOS; `mask` (B, Tx) is False on padding."""
         with self.decoder.linear.lowered(source.device):
             source_gate, target_gate = self._gates(source, mask)
-            annotations = self.encoder(source, mask, self.fast, source_gate)
+            annotations = dropout(self.encoder(source, mask, self.fast, source_gate))
         return self.decoder.remember(annotations, mask, target_gate)
 
     def initial_state(self, memory: Memory) -> Tensor:
@@ -85,7 +95,7 @@ class Network(nn.Module):
 
     def summed_nll(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """The training cost: the sum of -log p(y | x) over the minibatch, a scalar."""
-        hidden, readout = self._hidden(source, source_mask, target), self.decoder.readout
+        hidden, readout = self._hidden(source, source_mask, target, self.dropout), self.decoder.readout
         if not self.fast:
             return readout.nll(hidden[target_mask], target[target_mask]).sum()
         if hidden.device.type == "cpu":
@@ -101,7 +111,7 @@ class Network(nn.Module):
         mapped = embedding.projected(source, network) if self.fast else network(embedding(source))
         return self.contextualization(mapped, mask)
 
-    def _hidden(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
+    def _hidden(self, source: Tensor, mask: Tensor, target: Tensor, dropout: Dropout = unchanged) -> Tensor:
         """What the output matrix is applied to, for every target word: (B, Ty, l or rank)."""
-        memory = self.encode(source, source_mask)
-        return self.decoder.hidden_fast(memory, target) if self.fast else self.decoder.hidden(memory, target)
+        memory = self.encode(source, mask, dropout)
+        return dropout(self.decoder.hidden_fast(memory, target) if self.fast else self.decoder.hidden(memory, target))

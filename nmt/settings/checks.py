@@ -63,12 +63,15 @@ def integer(minimum: int, maximum: int = LARGEST) -> Check:
     )
 
 
-def finite(minimum: float = -math.inf) -> Check:
-    """A number of float32, at least `minimum`."""
+def finite(minimum: float = -math.inf, below: float = math.inf) -> Check:
+    """A number of float32, at least `minimum` and, where given, below `below`."""
     words = "a number" + ("" if minimum == -math.inf else f", {minimum:g} or more")
+    words += "" if below == math.inf else f" and below {below:g}"
     least = max(minimum, -LARGEST_SINGLE)
     schema = {"type": "number", "minimum": least, "maximum": LARGEST_SINGLE}
-    return Check(words, lambda value: _is_number(value) and value >= minimum, schema)
+    if below < math.inf:
+        schema["exclusiveMaximum"] = below
+    return Check(words, lambda value: _is_number(value) and minimum <= value < below, schema)
 
 
 def positive(below: float = math.inf) -> Check:

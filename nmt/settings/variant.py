@@ -73,7 +73,8 @@ class Optimization:
     evaluations without improvement after which training stops (0: never); `stop_on` is the score of the development set
     that must improve, its likelihood or the BLEU of its greedy translations; `evaluate_every` counts updates;
     `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2); over the last `cooldown`
-    updates before the cap, the learning rate falls linearly to 0.
+    updates before the cap, the learning rate falls linearly to 0; `dropout` is the probability of each unit of the
+    annotations and of the maxout layer to be 0 in an update.
     """
 
     updates: Annotated[int, integer(1)]
@@ -88,6 +89,7 @@ class Optimization:
     rho: Annotated[float, positive(below=1)] = 0.95
     epsilon: Annotated[float, positive()] = 1e-6
     clip_norm: Annotated[float, positive()] = 1.0
+    dropout: Annotated[float, finite(0, below=1), Neutral(0.0)] = 0.0
     loss: Annotated[str, choice("sum", "mean")] = "sum"
     batch: Annotated[int, integer(1, LARGEST_BATCH)] = 80
     sort_batches: Annotated[int, integer(1, LARGEST_BATCH)] = 20

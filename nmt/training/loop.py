@@ -177,6 +177,7 @@ class Training:
         """Make one update; `words` are the target words of the whole minibatch."""
         if self.optimization.cooldown:
             self.update.set_learning_rate(self.learning_rate())
+        self.update.begin(self.state.updates)
         self.pending.append(self.update(batch.to(self.device)))
         self.state.updates += 1
         self.state.interval.words += words

@@ -37,6 +37,11 @@ class Update:
         for embedding in embeddings:
             embedding.sparse = device.type == "cpu" and isinstance(self.optimizer, Adadelta)
         self.sparse = [embedding.E for embedding in embeddings if embedding.sparse]
+        self.dropout = None
+        if optimization.dropout > 0:
+            from nmt.training.dropout import Dropout  # here: other trainings do not depend on this module
+
+            self.dropout = model.dropout = Dropout(optimization, device, self.processes)
         self.summed_nll = self.processes.cost(model, self.sparse)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -47,6 +52,11 @@ class Update:
         cost = self.cost(batch)
         self.differentiate(cost)
         return cost.detach(), self.optimizer.step()
+
+    def begin(self, number: int) -> None:
+        """Prepare for update `number`: draw its masks if there is dropout."""
+        if self.dropout is not None:
+            self.dropout.begin(number)
 
     def set_learning_rate(self, rate: float) -> None:
         """Use `rate` from the next update on."""

@@ -114,6 +114,7 @@ def test_every_setting_that_is_learned_counts() -> None:
         "precision": "bf16",
         "implementation": "readable",
         "rho": 0.5,
+        "dropout": 0.5,
         "output_rank": None,
         "cooldown": 2,
         "stop_on": "bleu",

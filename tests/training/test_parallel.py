@@ -91,7 +91,7 @@ def test_every_variants_update_is_that_of_one_process() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"stop_on": "bleu"},
+        {"stop_on": "bleu", "dropout": 0.2},
         {"optimizer": "adam", "learning_rate": 0.01, "loss": "mean", "patience": 2, "batch": 21},
     ],
 )

@@ -65,7 +65,8 @@ def test_a_killed_training_ends_with_the_same_bytes(toy: Path, tmp_path: Path, m
     adam = {"optimizer": "adam", "learning_rate": 0.01, "patience": 2}
     cooled = {"cooled-adadelta": {"cooldown": 50}, "cooled-adam": adam | {"patience": 0, "cooldown": 50}}
     bleu = {"optimizer": "adam", "learning_rate": 0.05, "patience": 4, "stop_on": "bleu"}
-    for name, settings in {"adadelta": {}, "adam": adam, **cooled, "bleu": bleu}.items():
+    dropped = {"dropout": 0.3}
+    for name, settings in {"adadelta": {}, "adam": adam, **cooled, "bleu": bleu, "dropped": dropped}.items():
         settings |= {"updates": 90, "evaluate_every": 20, "checkpoint_every": 7}
         whole, broken = tmp_path / f"{name}-whole", tmp_path / f"{name}-broken"
         assert main(arguments(toy, whole, **settings)) == 0
