@@ -1,4 +1,5 @@
 # make demo: the whole experiment at a size for a laptop; make demo-choi: that of the second paper.
+# make multi30k: the paper's question on public text, fetched or, with MIRROR=FOLDER, read from a copy.
 # make test, make lint: the checks.
 # make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe, after it, adds byte pair encoding.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
@@ -11,23 +12,24 @@ unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compil
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-DEMO = snakemake --configfile $(CONFIG) --cores $(CORES)
-REPORTS := results/demo/report.html results/demo-choi/report.html
+DEMO = snakemake $(if $(MIRROR),--config mirror=$(MIRROR)) --configfile $(CONFIG) --cores $(CORES)
+REPORTS := results/demo/report.html results/demo-choi/report.html results/multi30k/report.html
 
 OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mirror=$(MIRROR) --configfile
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: env demo demo-choi open open-bpe test test-long lint bench bench-data bench-peers
+.PHONY: env demo demo-choi multi30k open open-bpe test test-long lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 env: .venv/made
 
 demo results/demo/report.html: CONFIG := config/demo.yaml
 demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yaml
+multi30k results/multi30k/report.html: CONFIG := config/multi30k.yaml
 
 # Without a GPU, `gpu` is how many models are trained at once: as many as there are cores.
-demo demo-choi: .venv/made
+demo demo-choi multi30k: .venv/made
 	@mkdir -p logs
 	@$(DEMO) --resources gpu=$(CORES) network=1 --logger nmt 2> logs/$@.log
 	@$(MAKE) --no-print-directory results/$@/report.html

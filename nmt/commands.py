@@ -92,6 +92,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "significance": "test which differences in BLEU are more than chance",
             "sheet": "render a table as an HTML page for Snakemake's report",
             "index": "build the page with all tables, figures and alignments",
+            "provenance": "record how the results were made: code, text, versions, device and seconds",
         },
     },
 }

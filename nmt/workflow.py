@@ -116,6 +116,13 @@ def code(step: str, variants: Iterable[Variant] | None = None) -> str:
     return digest([module, *own], others)
 
 
+def codes(experiment: Experiment) -> dict[str, str]:
+    """The digests of the code that decides an experiment's numbers: of each model's training, search and scores."""
+    trained = {f"train {name}": code("train", [variant]) for name, variant in experiment.variants.items()}
+    searched = {"translate": code("translate", experiment.variants.values())} if trained else {}
+    return trained | searched | {"evaluate": code("evaluate")}
+
+
 def abbreviations_note(languages: Iterable[str], steps: Collection[str]) -> str:
     """Which languages Moses has no abbreviations for, where one of the `steps` to run is to tokenize them; or ""."""
     if "tokenize" not in steps:

@@ -38,6 +38,13 @@ def test_whole_experiment_is_made(done: Tree) -> None:
     labels = [line.split(",")[0] for line in (results / "table1.csv").read_text().split("\n")]
     assert labels[1:] == ["RNNencdec-30", "RNNsearch-50", "RNNsearch-50*", "Phrase-based (Thot)", ""]
     assert {path.name for path in (done.folder / "data/smoke/models").iterdir()} == VARIANTS
+    record = json.loads((results / "provenance.json").read_text())
+    assert {*record["models"]} == VARIANTS
+    assert {*record["code"]} == {"translate", "evaluate", *(f"train {name}" for name in VARIANTS)}
+    assert {"fetch", "train", "translate", "index"} <= {*record["seconds"]}
+    assert record["command"].startswith("snakemake ")
+    assert record["configuration"]["experiment"] == "smoke"
+    assert {"train.en", "development.fr", "toy-test.en"} <= {*record["texts"]}
 
 
 def test_the_logger_prints_a_line_for_each_stage(finished: Path, for_all: Path) -> None:

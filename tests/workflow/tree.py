@@ -185,13 +185,13 @@ def in_fork(words: list[str], folder: Path, environment: dict[str, str], said: s
 
 
 def jobs(dry_run: subprocess.CompletedProcess[str]) -> list[Job]:
-    """The jobs in the output of a dry run, `all` left out."""
+    """The jobs in the output of a dry run, but `all` and `provenance`, which are there whenever another one is."""
     assert dry_run.returncode == 0, dry_run.stdout
     found = []
     for block in re.split(r"\n(?=\[|(?:local)?rule )", dry_run.stdout):
         rule = re.search(r"^(?:local)?rule (\w+):", block, re.MULTILINE)
         variant = re.search(r"wildcards:.*\bvariant=([^,\n]+)", block)
-        if rule is not None and rule[1] != "all":
+        if rule is not None and rule[1] not in ("all", "provenance"):
             found.append((rule[1], variant[1] if variant else ""))
     if not found:
         assert "Nothing to be done" in dry_run.stdout

@@ -1,4 +1,5 @@
 # What the rules share: the checked experiment, names derived from it, and functions of wildcards.
+import json
 import os
 import re
 import shlex
@@ -32,6 +33,7 @@ from nmt.workflow import check_inputs, check_start, code, find_files, load_exper
 from nmt.workflow import (
     abbreviations_note,
     bleu_options,
+    codes,
     compared_options,
     models_options,
     sample_options,

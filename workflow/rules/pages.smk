@@ -94,3 +94,30 @@ rule index:
         " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
         " --references {input.references:q} --languages {params.languages:q} --labels {params.labels:q} --alignments {input.alignments:q}"
         f" {{params.baseline:q}} {{input.baseline:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"
+
+
+# The last job: when all that it records has ended.
+rule provenance:
+    input:
+        results=targets(ARTEFACTS.values(), PLACES),
+        summaries=expand("<data>/models/{variant}/summary.json", variant=EXPERIMENT.variants),
+        texts=both("<data>/selected/train.{language}") + both("<data>/tokenized/{set}.{language}", set=SETS),
+    output:
+        "<results>/provenance.json",
+    log:
+        "logs/provenance/<experiment>/provenance.log",
+    benchmark:
+        "benchmarks/provenance/<experiment>/provenance.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        experiment=EXPERIMENT.name,
+        command=untracked(shlex.join(["snakemake", *sys.argv[1:]])),
+        configuration=untracked(json.dumps(config)),
+        steps=json.dumps(codes(EXPERIMENT)),
+        code=code("provenance"),
+    shell:
+        "python -m nmt provenance --experiment {params.experiment:q} --command {params.command:q}"
+        " --configuration {params.configuration:q} --code {params.steps:q} --summaries {input.summaries:q}"
+        f" --texts {{input.texts:q}} --benchmarks benchmarks --output {{output:q}}{LOG}"

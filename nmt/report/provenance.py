@@ -1,0 +1,82 @@
+"""Record how an experiment's results were made: by which code, from which text, with what, where and how long."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from nmt.settings.checks import parse_json
+from nmt.settings.project import PROJECT
+from nmt.system.files import read_json, read_lines, sha256, write_json
+from nmt.system.options import Output
+from nmt.system.tables import real
+
+PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm", "snakemake")
+OF_A_MODEL = ("updates", "updates_best", "hours", "device", "precision", "seed", "settings_digest")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--command", required=True, metavar="TEXT", help="the command that ran the workflow")
+    parser.add_argument("--configuration", required=True, metavar="JSON", help="the settings of the experiment")
+    parser.add_argument("--code", required=True, metavar="JSON", help="the digest of the code of each step")
+    parser.add_argument("--summaries", nargs="*", default=[], metavar="JSON", help="summary.json of each model")
+    parser.add_argument("--texts", nargs="+", required=True, help="prepared texts: training, development and test")
+    parser.add_argument("--benchmarks", type=Path, required=True, help="folder of Snakemake's benchmark files")
+    parser.add_argument("--experiment", required=True, help="name of the experiment")
+    parser.add_argument("--output", type=Output, required=True, help="JSON")
+
+
+def commit(folder: Path) -> str | None:
+    """The commit of the project in `folder`, followed by "+" if files have changed since; None without git."""
+    try:
+        head, changes = (
+            subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout.strip()
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + ("+" if changes else "")
+
+
+def versions() -> dict[str, str]:
+    """The version of Python and of each installed package that decides results."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def seconds(folder: Path, experiment: str) -> dict[str, float]:
+    """The seconds of all jobs of each step, by Snakemake's benchmark files FOLDER/STEP/EXPERIMENT/*.tsv."""
+    found: Counter[str] = Counter()
+    for file in sorted(folder.glob(f"*/{experiment}/**/*.tsv")):
+        _, *jobs = read_lines(file)
+        found[file.relative_to(folder).parts[0]] += sum(real(job.split("\t")[0]) for job in jobs)
+    return {step: round(total, 1) for step, total in found.items()}
+
+
+def run(arguments: argparse.Namespace) -> None:
+    models: dict[str, Any] = {}
+    for path in arguments.summaries:
+        summary = read_json(path)
+        models[summary["variant"]] = {key: summary[key] for key in OF_A_MODEL if key in summary}
+    record = {
+        "experiment": arguments.experiment,
+        "command": arguments.command,
+        "commit": commit(PROJECT),
+        "versions": versions(),
+        "seconds": seconds(arguments.benchmarks, arguments.experiment),
+        "models": models,
+        "texts": {Path(path).name: sha256(path) for path in arguments.texts},
+        "code": parse_json(arguments.code, "--code"),
+        "configuration": parse_json(arguments.configuration, "--configuration"),
+    }
+    write_json(arguments.output, record)

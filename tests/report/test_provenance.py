@@ -1,0 +1,74 @@
+"""The record of how results were made, and which committed results an earlier version of the code made."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nmt.__main__ import main
+from nmt.report.provenance import commit
+from nmt.settings.experiment import load
+from nmt.system.files import sha256
+from nmt.workflow import codes
+
+ROOT = Path(__file__).parents[2]
+RECORDS = sorted((ROOT / "results").glob("**/provenance.json"))
+EARLIER = re.compile(r"Made by earlier code: ([^.]+)\.")
+
+
+def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.en").write_text("a b\n")
+    summary = {"variant": "A", "hours": 0.5, "device": "CPU, 1 thread", "seed": 3, "parameters": 7}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    for path, times in {"train/one/A": [2.5, 1], "tokenize/one/en/a": [0.25], "train/two/A": [9]}.items():
+        (tmp_path / "benchmarks" / path).parent.mkdir(parents=True)
+        lines = ["s\th:m:s", *(f"{time}\t0:00:00" for time in times)]
+        (tmp_path / "benchmarks" / f"{path}.tsv").write_text("".join(line + "\n" for line in lines))
+    words = ["--experiment", "one", "--command", "snakemake --cores 2", "--configuration", '{"seed": 3}']
+    words += ["--code", '{"evaluate": "ab"}', "--summaries", "summary.json", "--texts", "train.en"]
+    assert main(["provenance", *words, "--benchmarks", "benchmarks", "--output", "record.json"]) == 0
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record.pop("versions")["python"] == platform.python_version()
+    assert re.fullmatch("[0-9a-f]{40}[+]?", record.pop("commit"))
+    assert record == {
+        "experiment": "one",
+        "command": "snakemake --cores 2",
+        "seconds": {"train": 3.5, "tokenize": 0.2},
+        "models": {"A": {"hours": 0.5, "device": "CPU, 1 thread", "seed": 3}},
+        "texts": {"train.en": sha256(tmp_path / "train.en")},
+        "code": {"evaluate": "ab"},
+        "configuration": {"seed": 3},
+    }
+
+
+def test_the_commit_says_whether_files_have_changed(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    assert commit(tmp_path) is None
+    git("init", "--quiet")
+    (tmp_path / "file").write_text("1\n")
+    git("add", "file")
+    git("commit", "--quiet", "--message", "one")
+    clean = commit(tmp_path)
+    assert clean
+    (tmp_path / "file").write_text("2\n")
+    assert commit(tmp_path) == f"{clean}+"
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.parent.name)
+def test_an_account_says_which_code_has_changed_since(path: Path) -> None:
+    """Digests are of syntax trees, which differ from one version of Python to another."""
+    record = json.loads(path.read_text())
+    if record["versions"]["python"].rpartition(".")[0] != platform.python_version().rpartition(".")[0]:
+        pytest.skip("made with another version of Python")
+    today = codes(load(record["configuration"]))
+    changed = [step for step, digest in record["code"].items() if today.get(step) != digest]
+    said = EARLIER.search((path.parent / "README.md").read_text())
+    assert (said[1].split(", ") if said else []) == changed
