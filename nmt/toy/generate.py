@@ -200,12 +200,10 @@ def _write(path: Path, files: dict[str, bytes]) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt generate`."""
     Generated.add_argument(parser)
     parser.add_argument("--seed", type=int, required=True, help="of the sentences")
     parser.add_argument("--output", type=OutputFolder, required=True, help="folder that serves as mirror")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the archives."""
     write_archives(arguments.output, arguments.seed, arguments.settings)
