@@ -194,7 +194,7 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
             checkpoint = _read(file)
             if checkpoint is not None:
                 return checkpoint
-    raise UserError(f"{folder}: no whole checkpoint in it; name the folder --checkpoints of a training under way")
+    raise UserError(f"{folder}: no whole checkpoint in it; name the --checkpoints folder of an unfinished training")
 
 
 def remove_checkpoints(folder: Path) -> None:

@@ -29,7 +29,7 @@ Parts = tuple[Network, list[Shortlist], Mapping[str, Any]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--checkpoints", type=Path, metavar="DIR", help="folder of the checkpoints of a training")
+    origin.add_argument("--checkpoints", type=Path, metavar="DIR", help="folder of the checkpoints of a training run")
     origin.add_argument("--model", type=Path, metavar="DIR", help="folder of a trained model")
     parser.add_argument(
         "--output", required=True, type=OutputFolder, metavar="DIR", help="folder for the model, as train writes it"
