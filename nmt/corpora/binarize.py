@@ -231,7 +231,6 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt binarize`."""
     parser.add_argument("--texts", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--shortlists", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", type=int, required=True, help="of the shuffle")
@@ -239,6 +238,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Binarize the training text."""
     shortlists = [Shortlist.read(path) for path in arguments.shortlists]
     binarize(arguments.texts, shortlists, arguments.seed, arguments.output)

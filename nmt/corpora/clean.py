@@ -56,7 +56,6 @@ def _spaced(line: bytes) -> bytes:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt clean`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--held-out-sources", nargs="*", type=Path, default=[], help="development and test sets")
     parser.add_argument("--held-out-targets", nargs="*", type=Path, default=[])
@@ -64,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Clean a corpus or one shard of it."""
     held_out = pair_files(arguments.held_out_sources, arguments.held_out_targets, "held-out-")
     held_lines = [
         frozenset(filter(None, (_spaced(line) for files in held_out for line in byte_lines(files[side]))))

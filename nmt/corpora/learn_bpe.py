@@ -58,14 +58,12 @@ def learn(words: Counter[str], merges: int, progress: Progress) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt learn_bpe`."""
     parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="tokenized text, of one side or both")
     BytePairs.add_argument(parser)
     parser.add_argument("--output", type=Output, required=True, help="the codes, a merge a line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the words of the text and write the codes learned from them."""
     words: Counter[str] = Counter()
     name = ", ".join(map(str, arguments.inputs))
     for path in arguments.inputs:

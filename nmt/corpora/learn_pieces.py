@@ -71,7 +71,6 @@ def learn(lines: Iterable[str], symbols: int) -> Pieces:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt learn_pieces`."""
     parser.add_argument(
         "--inputs", type=Path, nargs="+", required=True, help="running text with single spaces, of one side or both"
     )
@@ -81,7 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Draw lines of the text and write the model learned from them."""
     settings: SentencePiece = arguments.settings
     name = ", ".join(map(str, arguments.inputs))
     drawn: list[str] = []

@@ -122,11 +122,9 @@ def provide(output: Path) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt lmplz`."""
     parser.add_argument("--output", type=Output, required=True, help="the program; its libraries go to lib/ beside it")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Build lmplz, or link to the installed one."""
     provide(arguments.output)
     print(f"lmplz: {arguments.output} is ready", file=sys.stderr)

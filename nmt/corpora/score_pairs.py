@@ -68,14 +68,12 @@ def score_pairs(pairs: Iterable[Pair], models: Models) -> Iterator[NDArray[np.fl
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt score_pairs`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--models", type=Path, required=True, help="folder that the step train_lm wrote")
     parser.add_argument("--output", type=Output, required=True, help="the ratings, .npy")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Rate the pairs of a corpus or of one shard of it."""
     models = Models.read(arguments.models)
     with Progress(f"score_pairs {arguments.texts[0].name}", None, "pairs") as progress:
         pairs = progress.over(read_byte_pairs(*arguments.texts))

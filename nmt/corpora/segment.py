@@ -13,14 +13,12 @@ from nmt.system.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt segment`."""
     parser.add_argument("--input", type=Path, required=True, help="tokenized text, one side")
     parser.add_argument("--codes", type=Path, required=True, help="the codes of its language")
     parser.add_argument("--output", type=Output, required=True, help="the same lines in subwords")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Segment the text line by line."""
     codes = read_subwords(arguments.codes)
     with Progress(f"segment {arguments.input.name}", None, "lines") as progress:
         lines = map(split_words, progress.over(read_lines(arguments.input)))

@@ -189,7 +189,6 @@ def examples(text: CleanedText, ratings: Ratings, kept: NDArray[np.bool_], shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt select`."""
     add_cleaned_arguments(parser)
     parser.add_argument("--ratings", nargs="*", type=Path, default=[], help="from the step score_pairs, a file a part")
     Select.add_argument(parser)
@@ -211,7 +210,6 @@ def _read_ratings(paths: list[Path], pairs: int) -> Ratings:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Select the training text and report on it."""
     settings: Select = arguments.settings
     for name in settings.shares or ():
         if name not in arguments.names:

@@ -173,7 +173,6 @@ def make_shortlist(counter: Counter[str], size: int, sentences: int, reserved: C
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt shortlist`."""
     parser.add_argument("--input", type=Path, required=True, help="tokenized training text, one side")
     sections.Shortlist.add_argument(parser)
     parser.add_argument(
@@ -187,7 +186,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the words of the text and write its shortlist."""
     size: int = arguments.settings.size
     with Progress(f"shortlist {arguments.input.name}", None, "lines") as progress:
         counter, sentences = count_words(progress.over(read_lines(arguments.input)))

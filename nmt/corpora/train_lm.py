@@ -129,7 +129,6 @@ def draw(text: CleanedText, words: int, seed: int) -> list[Pair]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt train_lm`."""
     parser.add_argument("--lmplz", required=True, help="the program of KenLM that estimates models")
     add_cleaned_arguments(parser)
     parser.add_argument("--in-domain-sources", nargs="*", type=Path, default=[], help="tokenized text")
@@ -140,7 +139,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train the four models."""
     settings: Select = arguments.settings
     files = pair_files(arguments.in_domain_sources, arguments.in_domain_targets, "in-domain-")
     in_domain = [pair for one in files for pair in read_byte_pairs(*one) if pair[0].strip() and pair[1].strip()]

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 
 class Contextualization(nn.Module):
-    """Gates for m-dimensional embeddings, made with `units` (q) hidden units in each layer of the network."""
+    """Gates for m-dimensional embeddings, from a network with `units` (q) hidden units in each layer."""
 
     def __init__(self, embedding: int, units: int) -> None:
         super().__init__()
@@ -32,9 +32,9 @@ class Contextualization(nn.Module):
         return torch.tanh(functional.linear(hidden, self.W_2, self.b_2))
 
     def forward(self, mapped: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The gates (B, m) of source and target embeddings from NN(x_t) = `mapped` (B, Tx, q).
+        """The gates (B, m) of source and target embeddings, from NN(x_t) = `mapped` (B, Tx, q).
 
-        The mean is over the words of each sentence, its end included; `mask` (B, Tx) is False on padding.
+        The mean is over the words of each sentence, end included; `mask` (B, Tx) is False on padding.
         """
         real = mask.to(self.b_x.dtype).unsqueeze(-1)
         context = (real * mapped).sum(dim=1) / real.sum(dim=1)

@@ -1,4 +1,4 @@
-"""The decoder of A.2: it attends to the source, updates its state and predicts the target, word by word."""
+"""The decoder of A.2, which attends to the source, updates its state and predicts the target, word by word."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from nmt.settings.variant import Architecture
 class Decoder(Layer):
     """An attention, a recurrent unit and a readout, over K target symbols.
 
-    In the original code's order, look, generate, update, p(y_i) comes from s_{i-1}, then s_i = f(s_{i-1}, y_i, c_i).
-    In the order printed in A.2, s_i = f(s_{i-1}, y_{i-1}, c_i), then p(y_i) from s_i.
+    In the original code's order (look, generate, update), p(y_i) comes from s_{i-1}, then s_i = f(s_{i-1}, y_i, c_i).
+    In the order printed in A.2, first s_i = f(s_{i-1}, y_{i-1}, c_i), then p(y_i) comes from s_i.
     """
 
     def __init__(self, symbols: int, architecture: Architecture, attention: Attention) -> None:
@@ -49,7 +49,7 @@ class Decoder(Layer):
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
-        N is k rows for each sentence of `memory`, side by side.
+        The N rows are k for each sentence of `memory`, side by side.
         """
         hidden, carry, alignment = self._step(memory, state, previous)
         return Prediction(self.readout.logits(hidden), carry, alignment)
@@ -81,7 +81,7 @@ class Decoder(Layer):
     def attending(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
         """The arguments of `attention.attend` for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
 
-        They have B * Ty rows, those of a sentence side by side.
+        They have B * Ty rows; the Ty rows of a sentence are side by side.
         """
         words = PreviousWords(self.embedding, target.T, memory.gate)
         states, _ = self._run(memory, words)

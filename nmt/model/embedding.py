@@ -33,9 +33,9 @@ class Embedding(nn.Module):
         return embedded if gate is None else embedded * gate
 
     def projected(self, words: Tensor, project: Callable[[Tensor], Tensor], gate: Tensor | None = None) -> Tensor:
-        """`project` of the embeddings of `words` (..., B): (..., p); it maps embeddings (..., m) to (..., p).
+        """The embeddings of `words` (..., B), mapped by `project` from (..., m) to (..., p).
 
-        Words repeat in a text, so each is projected once. Not with a gate, which makes them differ from sentence to
+        Words repeat, so each distinct word is mapped only once; but not with a gate, which differs from sentence to
         sentence, and not on a GPU, where finding distinct words would force a synchronization.
         """
         if gate is not None or words.device.type != "cpu":
@@ -53,7 +53,7 @@ class PreviousWords:
     gate: Tensor | None
 
     def projected(self, project: Callable[[Tensor], Tensor]) -> Tensor:
-        """`project` of all of them: (Ty, B, p); it maps embeddings (..., m) to (..., p)."""
+        """All of them, mapped by `project` from (..., m) to (..., p): (Ty, B, p)."""
         E, words = self.embedding.E, self.words[:-1]
         first = project(E.new_zeros(1, words.shape[1], E.shape[1]))
         return torch.cat([first, self.embedding.projected(words, project, self.gate)])

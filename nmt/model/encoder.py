@@ -1,4 +1,4 @@
-"""The encoder of Section 3.2 and A.1: a bidirectional RNN for RNNsearch, the forward half of it for RNNencdec."""
+"""The encoder of Section 3.2 and A.1: a bidirectional RNN for RNNsearch, only its forward half for RNNencdec."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from nmt.settings.variant import Optimization
 
 @torch.no_grad()
 def initialize(model: Network, settings: Optimization) -> None:
-    """Fill `model` in place, the same for the same `seed` on every device.
+    """Fill `model` in place; the same `seed` gives the same weights on every device.
 
-    All vectors, which are v_a and the biases, are zero, but the bias of an LSTM's forget gates is `forget_bias`.
+    All vectors (v_a and the biases) are zero, except that the bias of an LSTM's forget gates is `forget_bias`.
     Recurrent matrices are random orthogonal. Other matrices are Gaussian with deviation `initialization_scale` (0.01),
-    or as the attention says: with deviation `attention_scale` (0.001), or zero.
+    unless the attention asks for `attention_scale` (0.001) or for zeros.
     """
     generator = torch.Generator().manual_seed(settings.seed)
     units = [module for module in model.modules() if isinstance(module, Unit)]
@@ -35,5 +35,5 @@ def initialize(model: Network, settings: Optimization) -> None:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """How many numbers training changes."""
+    """The number of trained numbers: weights and biases."""
     return sum(parameter.numel() for parameter in model.parameters())

@@ -35,13 +35,13 @@ class Memory:
         return Memory(kept, self.maps, self.initial[index], None if self.gate is None else self.gate[index])
 
     def gate_rows(self, rows: int) -> Tensor | None:
-        """The gates (rows, m) where `rows` are k for each sentence, side by side."""
+        """The gate of each row (rows, m), where the `rows` are k for each sentence, side by side."""
         return None if self.gate is None else self.gate.repeat_interleave(rows // len(self), dim=0)
 
 
 @dataclass(frozen=True)
 class Carry:
-    """What the decoder keeps between predicting a word and knowing which word it was: one row a hypothesis.
+    """What the decoder keeps between predicting a word and knowing which word it was, a row for each hypothesis.
 
     state   (N, state): s_{i-1}, or s_i in the printed order, which has it already.
     context (N, inputs): what c_i adds to the unit's pre-activations.
@@ -59,7 +59,7 @@ class Carry:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Logits of p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) if the model has one."""
+    """Logits of p(y_i | y_<i, x) (N, K), the carry to advance from, and alpha_i (N, Tx) if the model has it."""
 
     logits: Tensor
     carry: Carry
@@ -74,7 +74,7 @@ class Prediction:
         """Subtracted from the logits of each row, (N,), they give log p(y_i | y_<i, x), in float32 or better."""
         found = []
         for rows in self.logits.split(cached_rows(self.logits, self.logits.shape[1])):
-            # The softmax takes a small part of the time that PyTorch's exp would take.
+            # A softmax takes a fraction of the time of PyTorch's exp.
             likeliest = exact(rows).softmax(dim=-1).amax(dim=-1)
             found.append(exact(rows.amax(dim=-1)) - likeliest.log())
         return torch.cat(found)

@@ -24,7 +24,7 @@ def unchanged(x: Tensor) -> Tensor:
 
 
 class Network(nn.Module):
-    """The model that `architecture` describes, for K_x source and K_y target symbols; its weights are arbitrary.
+    """The model that `architecture` describes, for K_x source and K_y target symbols; its weights are uninitialized.
 
     `implementation` is "fast", or "readable" for the equations step by step.
     """
@@ -45,18 +45,18 @@ class Network(nn.Module):
         self.contextualization = None if units is None else Contextualization(architecture.embedding, units)
 
     def ordered_parameters(self) -> list[nn.Parameter]:
-        """The parameters in the order in which weights are drawn and norms of gradients are summed: part of a seed.
+        """The parameters in the order in which weights are drawn and gradient norms summed: results of a seed need it.
 
-        First the decoder's context matrices, W_s and b_s, then the others as modules hold them.
+        First the decoder's context matrices, W_s and b_s, then the others in the order of the modules.
         """
         decoder = self.decoder
         first = [*decoder.unit.context_matrices, decoder.W_s, decoder.b_s]
         return list(dict.fromkeys([*first, *self.parameters()]))
 
     def freeze(self, precision: str = "float32") -> None:
-        """Prepare the weights for fast steps; `precision` is that of products. The weights must not change any more.
+        """Prepare the decoder's weights for fast products in `precision`. They must not change afterwards.
 
-        Keeps a second copy of the decoder's weights.
+        Keeps a second copy of them.
         """
         prepared = Prepared(torch.bfloat16 if precision == "bf16" else None)
         for module in self.decoder.modules():
@@ -64,7 +64,7 @@ class Network(nn.Module):
                 module.linear = prepared
 
     def encode(self, source: Tensor, mask: Tensor, dropout: Dropout = unchanged) -> Memory:
-        """Read `source` (B, Tx) of ids that end with EOS; `mask` (B, Tx) is False on padding."""
+        """Encode `source` (B, Tx), ids that end with EOS; `mask` (B, Tx) is False on padding."""
         with self.decoder.linear.lowered(source.device):
             source_gate, target_gate = self._gates(source, mask)
             annotations = dropout(self.encoder(source, mask, self.fast, source_gate))
@@ -77,7 +77,7 @@ class Network(nn.Module):
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
-        N is k rows for each sentence of `memory`, side by side, which share what is kept of it.
+        The N rows are k for each sentence of `memory`, side by side; they share what is kept of it.
         """
         return self.decoder.predict(memory, state, previous)
 
@@ -86,7 +86,7 @@ class Network(nn.Module):
         return self.decoder.advance(carry, words)
 
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
-        """-log p(y | x) of each pair, in nats with the end of sentence: (B,). Targets (B, Ty) end with EOS."""
+        """-log p(y | x) of each pair, in nats, end of sentence included: (B,). Targets (B, Ty) end with EOS."""
         with self.decoder.linear.lowered(source.device):
             hidden = self._hidden(source, source_mask, target)[target_mask]
             losses = self.decoder.readout.nll(hidden, target[target_mask])

@@ -1,4 +1,4 @@
-"""Matrix products: their precision, and weights that are prepared once because they no longer change."""
+"""Matrix products: their precision, and the preparation of weights that no longer change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 EXPECTED = 64  # rows of x that prepared weights are laid out for; the layout serves other numbers almost as well
-PADDED = 64  # rows of operands in a lower precision come in multiples of it on a CPU
+PADDED = 64  # on a CPU, operands in a lower precision are padded to a multiple of this many rows
 CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
 
@@ -22,7 +22,7 @@ def product_type(tensor: Tensor) -> torch.dtype:
 
 
 def padded_rows(x: Tensor) -> Tensor:
-    """`x` (N, columns) and rows of zeros up to a multiple of PADDED, for products in a lower precision on a CPU.
+    """`x` (N, columns), padded with rows of zeros to a multiple of PADDED for products in a lower precision on a CPU.
 
     oneDNN generates code for each new number of rows, which takes as long as the product itself or longer.
     """
@@ -38,7 +38,7 @@ def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
 
 
 def cached_rows(x: Tensor, numbers: int) -> int:
-    """How many rows of `x` to process at a time if each needs this many numbers: on a CPU, what fits in its cache."""
+    """How many rows of `x` to process at a time if each needs this many numbers: on a CPU, as many as fit its cache."""
     return max(1, CACHED // numbers) if x.device.type == "cpu" else len(x)
 
 
@@ -46,7 +46,7 @@ class Products:
     """[W_1; W_2; ...] x + b of x (..., columns) and weights (rows, columns), which are joined for each product."""
 
     def rounded(self, x: Tensor) -> Tensor:
-        """x in the type of the products, whose results then have it as well."""
+        """x in the type of the products, so that their results have it, too."""
         return x
 
     def __call__(self, x: Tensor, *weights: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -69,7 +69,7 @@ class Layer(nn.Module):
 class Prepared(Products):
     """Products with weights that do not change: joined, converted to `dtype` and laid out at their first product.
 
-    Without a `dtype` they keep their own. Results have the type of x.
+    Without a `dtype`, weights keep their type. Results have the type of x.
     """
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
@@ -86,7 +86,7 @@ class Prepared(Products):
         return _product(self.rounded(x), self._found[key][1], bias).to(x.dtype)
 
     def rounded(self, x: Tensor) -> Tensor:
-        """x in the type of the products, whose results then have it as well."""
+        """x in the type of the products, so that their results have it, too."""
         return x if self._dtype is None else x.to(self._dtype)
 
     def lowered(self, device: torch.device) -> AbstractContextManager[Any]:

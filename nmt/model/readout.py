@@ -14,8 +14,8 @@ from nmt.settings.variant import Architecture
 class Readout(Layer):
     """t~_i = U_o s + V_o E y_{i-1} + C_o c_i, t_i = pairwise maximum of t~_i, p(y_i) = softmax(W_o t_i).
 
-    With a `rank`, the output matrix is the product of two, (K, rank) and (rank, l), as in the original code; without
-    one, it is the single W_o (K, l) of the paper.
+    With an `output_rank`, as in the original code, the output matrix is a product W_o W_1 of (K, rank) and (rank, l);
+    without one, it is the paper's single W_o (K, l).
     """
 
     def __init__(self, symbols: int, architecture: Architecture, context: int) -> None:
@@ -34,7 +34,7 @@ class Readout(Layer):
         return self.linear(embedded, self.V_o)
 
     def hidden(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """t_i, or W_1 t_i with a rank, (..., l or rank), of s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
+        """t_i, or W_1 t_i with a rank, (..., l or rank), from s (..., n), V_o E y_{i-1} and C_o c_i (..., 2l)."""
         summed = self.linear(state, self.U_o, bias=self.b_t) + previous + context
         maxout = summed.unflatten(-1, (-1, 2)).amax(dim=-1)
         return maxout if self.W_1 is None else self.linear(maxout, self.W_1)
@@ -44,7 +44,7 @@ class Readout(Layer):
         return self.linear(self.linear.rounded(hidden), self.W_o, bias=self.b_o)
 
     def nll(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), a chunk of logits at a time."""
+        """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), computed in chunks to save memory."""
         losses = [
             functional.nll_loss(self._log_probabilities(rows), targets, reduction="none")
             for rows, targets in zip(hidden.split(softmax.CHUNK), words.split(softmax.CHUNK), strict=True)

@@ -1,4 +1,4 @@
-"""Alignments: the weights with which a model attends to the source words as it generates a translation.
+"""Alignments: the weights with which a model attends to the source words while it generates a translation.
 
 The step translate writes them as JSON lines, one for each translation.
 """
@@ -27,8 +27,8 @@ BATCH = 20
 class Alignment:
     """A line of the file: the weights alpha_ij (Eq. (6)), a row for each target word, a column for each source word.
 
-    `line` is that of the source and `rank` that among its translations, both from 0. The last word is <eos>, of
-    `target` where the translation has ended. `weights` are None where the model has a fixed context.
+    `line` is the number of the source line and `rank` the place among its translations, both from 0. The last word of
+    `source` is <eos>, and that of `target` if the translation has ended. `weights` is None if the context is fixed.
     """
 
     line: int
@@ -38,13 +38,13 @@ class Alignment:
     weights: list[list[float]] | None
 
     def to_json(self) -> str:
-        """The line, weights with four decimals."""
+        """The line, with four decimals of each weight."""
         weights = self.weights and [[round(weight, 4) for weight in row] for row in self.weights]
         return json.dumps(asdict(self) | {"weights": weights}, ensure_ascii=False)
 
 
 def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
-    """The best translations' alignments in order, with the words of `sources`; UserError where the text is another."""
+    """The alignments of the best translations in order, with the words of `sources`; UserError if these do not fit."""
     last = -1
     for number, text in enumerate(read_lines(path), 1):
         try:
@@ -61,9 +61,9 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
 
 
 def _checked(record: dict[str, Any], sentence: str) -> Alignment:
-    """The alignment of a record; ValueError where it is not one of `sentence`."""
+    """The alignment of a record; ValueError if it is not one of `sentence`."""
     words, weights, target = record["source"], record["weights"], list(map(str, record["target"]))
-    # A source that the decoder cut short is still an alignment of the words that are left.
+    # If the decoder cut the source short, the alignment is one of the words that are left.
     source = [*split_words(sentence)[: len(words) - 1], EOS_SYMBOL]
     if any(one not in (word, UNK_WORD) for one, word in zip(words, source, strict=True)):
         raise ValueError("its source words differ")
@@ -77,7 +77,7 @@ def _checked(record: dict[str, Any], sentence: str) -> Alignment:
 def alignments(
     model: Network, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> list[NDArray[Any]]:
-    """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), the ends of sentence included."""
+    """alpha_ij of each pair of ids without EOS: (target words + 1, source words + 1), ends of sentence included."""
     import torch
 
     from nmt.corpora.padding import by_length, pad
@@ -98,31 +98,31 @@ def alignments(
 
 
 def merge(weights: NDArray[Any], targets: Sequence[int], sources: Sequence[int]) -> NDArray[Any]:
-    """The weights (target words, source words) of the `weights` (target symbols, source symbols).
+    """The weights between words, (target words, source words), from `weights` (target symbols, source symbols).
 
-    `targets` and `sources` are the numbers of the words, from 0, that the symbols belong to. The weight of a source
-    word is the sum over its symbols, that of a target word the mean over its own.
+    `targets` and `sources` hold for each symbol the number, from 0, of the word that it belongs to. The weight of a
+    source word is the sum over its symbols, that of a target word the mean over its symbols.
     """
     return word_means(weights, targets) @ _membership(sources).T
 
 
 def word_means(values: NDArray[Any], words: Sequence[int]) -> NDArray[Any]:
-    """The means (words, columns) of the `values` (symbols, columns) over the symbols of each word, as in `merge`."""
+    """The means (words, columns) of `values` (symbols, columns) over the symbols of each word, as in `merge`."""
     rows = _membership(words)
     return (rows / rows.sum(axis=1, keepdims=True)) @ values
 
 
 def _membership(words: Sequence[int]) -> NDArray[Any]:
-    """Which symbol belongs to which word: ones and zeros, shape (words, symbols)."""
+    """Which symbol belongs to which word: ones and zeros (words, symbols)."""
     import numpy as np  # only here: the help of translate must not wait for it
 
     return np.equal.outer(np.arange(max(words, default=-1) + 1), words).astype(float)
 
 
 def read_dictionary(path: str) -> dict[str, str]:
-    """Read translations of words, one "source<TAB>target" a line; the first line of a source word counts.
+    """Read translations of words, lines "source<TAB>target"; the first line for a source word counts.
 
-    Raises UserError where a line has another form.
+    Raises UserError if a line has another form.
     """
     dictionary: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):

@@ -25,10 +25,10 @@ from nmt.model.memory import Carry
 from nmt.model.network import Network
 from nmt.settings.sections import Translate
 
-MAXIMUM_LENGTH_RATIO = 3  # of the steps of a search to the words of its source, EOS counted
+MAXIMUM_LENGTH_RATIO = 3  # of a search's steps to the words of its source, EOS counted
 WIDE = 500  # the fallback doubles a beam until it is at least this wide
 BLOCK = 256  # words; only the blocks with the highest maxima are sorted
-COMPACTION = 0.75  # finished sentences leave the batch once at most this share of it is still searched
+COMPACTION = 0.75  # finished sentences leave the batch when at most this share of it is still being searched
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Hypothesis:
 
     @property
     def length(self) -> int:
-        """The number of words that `log_probability` covers; EOS counts where the hypothesis has ended."""
+        """The number of words that `log_probability` covers; EOS counts if the hypothesis has ended."""
         return len(self.words) + self.ended
 
 
@@ -60,8 +60,8 @@ class BeamSettings:
     `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source, whose
     EOS counts as one.
 
-    `fallback`: search again for the sentences for which nothing has ended. Without it, hypotheses that have not ended
-    at the maximum length are results like the others.
+    `fallback`: search again for the sentences of which no hypothesis has ended. Without it, hypotheses that have not
+    ended at the maximum length are results like the others.
 
     `normalize`: rank hypotheses by log probability per word, EOS counted, instead of by total log probability.
 
@@ -81,7 +81,7 @@ class BeamSettings:
 
 @dataclass
 class _Finished:
-    """Where a hypothesis ended or was abandoned: `word` of step `step`, as a continuation of row `parent`."""
+    """The last word of a hypothesis that ended or was cut off: `word` in step `step` continued row `parent`."""
 
     step: int
     parent: int
@@ -94,7 +94,7 @@ class _Finished:
 
 
 class _Continuations(NamedTuple):
-    """The best continuations of each sentence on the host, best first: arrays (A, width). Parents are rows of A k."""
+    """The best continuations of each sentence, best first, on the host: (A, width). Parents number all A k rows."""
 
     scores: NDArray[np.float64]
     parents: NDArray[np.int64]
@@ -104,8 +104,8 @@ class _Continuations(NamedTuple):
 class _Beams:
     """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each.
 
-    The device has what the model needs. The host decides what ends, continues and leaves: a step waits for the device
-    once, when the best continuations come to the host in one tensor; those that continue return in another.
+    The device has what the model needs. The host decides what ends, continues and leaves. So a step waits for the
+    device once, when the best continuations come to the host in one tensor; those that continue return in another.
     """
 
     def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> None:
@@ -119,12 +119,12 @@ class _Beams:
         self.previous: Tensor | None = None
         self.scores = self.state.new_zeros(len(sources), 1)  # (A, k); -inf marks an empty row
         self.minimum = (lengths * settings.minimum_length_ratio).long().to(self.device)
-        self.alignments: list[Tensor] = []  # one a step, (A k, Tx)
+        self.alignments: list[Tensor] = []  # one for each step, (A k, Tx)
         # On the host:
         self.sentences = np.arange(len(sources))
         self.widths = np.full(len(sources), settings.width)
         self.maximum = MAXIMUM_LENGTH_RATIO * lengths.numpy()
-        # One entry a step, (2, A, k): the row of the step before that each row continues, and its word.
+        # One entry for each step, (2, A, k): the row of the step before that each row continues, and its word.
         self.history: list[NDArray[np.int64]] = []
         self.finished: list[list[_Finished]] = [[] for _ in sources]
 
@@ -153,7 +153,7 @@ class _Beams:
             self.widths[:] = 0
 
     def _end(self, found: _Continuations) -> NDArray[np.bool_]:
-        """Narrow the beams by the hypotheses that end. Returns which continuations stay, (A, width)."""
+        """Narrow the beams by the hypotheses that end. Returns which continuations do not end, (A, width)."""
         possible = (np.arange(found.words.shape[1]) < self.widths[:, np.newaxis]) & np.isfinite(found.scores)
         ended = possible & (found.words == EOS)
         going = possible & (found.words != EOS)
@@ -193,7 +193,7 @@ class _Beams:
             self._leave(np.flatnonzero(staying))
 
     def _leave(self, keep: NDArray[np.int64]) -> None:
-        """Remove all sentences but `keep` from the batch; it saves more time than the copying costs."""
+        """Remove all sentences except `keep` from the batch, which saves more time than the copying costs."""
         self.sentences, self.widths, self.maximum = self.sentences[keep], self.widths[keep], self.maximum[keep]
         width = self.widths.max()
         self.history[-1] = self.history[-1][:, keep, :width]
@@ -206,7 +206,7 @@ class _Beams:
         self.memory, self.minimum = self.memory.select(index), self.minimum[index]
 
     def leader(self, positions: int) -> Hypothesis:
-        """The most probable hypothesis of the first sentence that remains, as `hypothesis` gives it."""
+        """The most probable unfinished hypothesis of the first sentence, as `hypothesis` gives it."""
         parent, word = self.history[-1][:, 0, 0].tolist()
         return self.hypothesis(_Finished(self.step - 1, parent, word, self.scores[0, 0].item()), positions)
 
@@ -226,7 +226,7 @@ def _best(scores: Tensor, logits: Tensor, count: int) -> tuple[Tensor, Tensor, T
     """The `count` best continuations of each sentence, best first: their scores, rows and words, (A, count) each.
 
     The score of a continuation is the sum of the row's, in `scores` (A, k), and the word's, in `logits` (A, k, K). The
-    best words all lie in the `count` blocks with the highest maxima, so that only the words of these blocks are sorted.
+    best words all lie in the `count` blocks with the highest maxima, so only the words of these blocks are sorted.
     """
     sentences, rows, symbols = logits.shape
     full, rest = divmod(symbols, BLOCK)
@@ -257,9 +257,9 @@ def search(
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer where it found fewer.
 
-    With the fallback they have ended; where nothing ends, even in its widest beam, the best unfinished hypothesis of
-    the first search stands in. `watch`, for a single source, is called after each step; an exception of it ends the
-    search.
+    With the fallback they have ended; if nothing ends even in its widest beam, the result is the best unfinished
+    hypothesis of the first search. `watch`, for a single source, is called after each step; if it raises, the search
+    ends.
     """
     results = _search_once(model, sources, settings, watch)
     rows = len(sources) * settings.width
@@ -295,7 +295,7 @@ def _search_once(
 
 
 def _fallbacks(settings: BeamSettings) -> Iterator[BeamSettings]:
-    """The settings of the searches that may follow, in the original code's order."""
+    """The settings of the searches that may follow the first, in the original code's order."""
     if settings.forbid_unk:
         settings = replace(settings, forbid_unk=False)
         yield settings

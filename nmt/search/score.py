@@ -1,4 +1,4 @@
-"""Score translations with a trained model: the log probability of each target sentence given its source sentence."""
+"""Score translations with a trained model: the log probability of each target sentence, given its source sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nmt.search.text import add_pair_arguments, add_precision_argument, read_sym
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 
-SORTED_TOGETHER = 1000  # pairs, sorted by length so that a batch has little padding
+SORTED_TOGETHER = 1000  # pairs that are sorted by length, so that a batch has little padding
 
 EXAMPLES = """\
 SOURCE and TARGET have the same number of lines, and so has the output after its header. The probability of a sentence

@@ -1,4 +1,4 @@
-"""How the commands read and write text: files or standard streams, plain or tokenized."""
+"""Reading and writing text for the commands: files or standard streams, plain or tokenized."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def read_text(path: str | None) -> list[str]:
-    """The lines of a file, or of all of standard input where `path` is None."""
+    """The lines of a file, or of all standard input if `path` is None."""
     if path is None:
         return list(decode_lines(sys.stdin.buffer, "standard input"))
     return list(read_lines(path))
 
 
 def write_text(path: str | None, lines: Iterable[str]) -> None:
-    """Write `lines` to a file, atomically, or to standard output where `path` is None."""
+    """Write `lines` to a file, atomically, or to standard output if `path` is None."""
     if path is not None:
         write_lines(path, lines)
         return
@@ -76,9 +76,9 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> tuple[list[list[str]], list[list[str]]]:
-    """The symbols of SOURCE and of TARGET, words or subwords, line by line, cut after LONGEST of them.
+    """The symbols (words or subwords) of each line of SOURCE and of TARGET, cut after LONGEST of them.
 
-    Raises UserError where the files are empty or differ in length.
+    Raises UserError if the files are empty or differ in length.
     """
     pairs = list(read_pairs(arguments.source, arguments.target))
     if not pairs:
@@ -92,7 +92,7 @@ def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> t
 
 
 def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, first: int = 1) -> list[list[str]]:
-    """The symbols of each of `lines`, which are those of `name` from line `first`; cut after LONGEST with a warning."""
+    """The symbols of each of `lines`, cut after LONGEST with a warning, which names text `name` from line `first`."""
     unit = "words" if shortlist.codes is None else "subwords"
     split = shortlist.split_lines(lines, name)
     for number, symbols in enumerate(split, first):
@@ -102,7 +102,7 @@ def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, firs
 
 
 def to_words(lines: Sequence[str], trained: TrainedModel, side: int, tokenized: bool = False) -> list[list[str]]:
-    """The words of each line of the source (0) or target (1), prepared as the text that the model was trained on.
+    """The words of each line of the source (0) or target (1), prepared like the text that the model was trained on.
 
     Plain text is tokenized; `tokenized` text has white space between its words already.
     """
@@ -119,7 +119,7 @@ def _tokenizer(language: str) -> Callable[[str], str]:
 
 
 def from_words(language: str | None) -> Callable[[Sequence[str]], str]:
-    """The inverse of `to_words` for one line: plain text in `language`, or tokenized text where that is None."""
+    """The inverse of `to_words` for one line: plain text in `language`, or tokenized text if that is None."""
     if language is None:
         return " ".join
     from nmt.corpora.detokenize import detokenizer

@@ -42,8 +42,8 @@ examples:
 def read_sources(path: str | None, reference: str | None, trained: TrainedModel, tokenized: bool) -> list[list[str]]:
     """The words of every line of `path` or standard input; no words for a line that is not to be translated.
 
-    With a `reference`, a line is translated only if the shortlists know all symbols of its words and of its reference.
-    Raises UserError where there are no lines, or where the reference has another number of lines.
+    With a `reference`, a line is translated only if the shortlists know all symbols of the line and of its reference.
+    Raises UserError if there are no lines, or if the reference has another number of lines.
     """
     name = path or "standard input"
     lines = read_text(path)
@@ -143,8 +143,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scores",
         type=Output,
         metavar="FILE",
-        help="also write a TSV file with a row for each line of output: log_probability in nats; words, with the end "
-        "of sentence; ended, 0 where the search reached its maximum length first. An empty line has zeros",
+        help="also write a TSV file with a row for each line of output: log_probability in nats; words, end of "
+        "sentence counted; ended, 0 if the search reached its maximum length first. An empty line has zeros",
     )
     further.add_argument(
         "--symbols",
@@ -156,8 +156,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alignments",
         type=Output,
         metavar="FILE",
-        help="also write a JSON object a line for each translation: line and rank, both from 0, the words of source "
-        "and target, and weights, the attention weights of each target word over the source words",
+        help="also write a line of JSON for each translation: line and rank, both from 0; the words of source and "
+        "target; and weights, the attention weights of each target word over the source words",
     )
     speed.add_argument(
         "--batch",
@@ -228,7 +228,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def answer(translator: Translator, settings: BeamSettings) -> None:
-    """Translate each line of standard input as soon as it is there: `n_best` lines, written at once."""
+    """Translate each line of standard input as soon as it is there, and write its `n_best` lines at once."""
     if sys.stdin.isatty():
         print("Type a sentence and Enter; Ctrl-D ends.", file=sys.stderr, flush=True)
     for number, line in enumerate(decode_lines(sys.stdin.buffer, "standard input"), 1):
@@ -237,7 +237,7 @@ def answer(translator: Translator, settings: BeamSettings) -> None:
 
 
 def _is_interactive(arguments: argparse.Namespace) -> bool:
-    """Whether each line is answered at once. Raises UserError where that is asked for with an option that needs all."""
+    """Whether each line is answered at once. Raises UserError if --interactive meets an option that needs all lines."""
     others = ("source", "output", "scores", "symbols", "alignments", "only_known")
     files = [f"--{name.replace('_', '-')}" for name in others if getattr(arguments, name) is not None]
     if arguments.interactive and files:

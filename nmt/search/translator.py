@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class Translation:
     """One translation of a line.
 
-    `text` is as users write it. `log_probability`, in nats, is that of `length` symbols, words or subwords, with the
-    end of sentence; `ended` is False where the search reached its maximum length first.
+    `text` is as users write it. `log_probability`, in nats, is that of `length` symbols (words or subwords), end of
+    sentence included; `ended` is False if the search reached its maximum length first.
 
-    `symbols`, words or subwords, are those that the model wrote. `source` and `target` are words, or the pieces of a
-    language without spaces, the last of both <eos> (of `target` where it has ended). `weights` (target words, source
-    words) are the attention weights between them; None where they were not kept or the context is fixed.
+    `symbols` are those that the model wrote. `source` and `target` are words, or the pieces of a language without
+    spaces; `source` ends with <eos>, and so does `target` if it has ended. `weights` (target words, source words) are
+    the attention weights between them, None if they were not kept or the context is fixed.
     """
 
     text: str
@@ -48,8 +48,8 @@ class Translator:
     """A trained model, and how it reads and writes text.
 
     Lines are plain text in the languages of the model or, if `tokenized`, words with spaces between them. With a
-    `dictionary`, each unknown word of a translation is replaced by the entry of the source word that the model attended
-    to most, or by that word itself.
+    `dictionary`, each unknown word of a translation is replaced by the entry for the source word to which the model
+    attended most, or by that word itself.
     """
 
     trained: TrainedModel
@@ -65,9 +65,9 @@ class Translator:
         forbid_unk: bool = False,
         normalize: bool = False,
     ) -> list[str]:
-        """The best translation of each of `lines`, "" of an empty one; the options are those of `nmt translate`.
+        """The best translation of each of `lines`, "" for an empty one. The options are those of `nmt translate`.
 
-        Raises UserError where `lines` are no strings, or an option is out of range.
+        Raises UserError if `lines` are not strings, or if an option is out of range.
         """
         found = self.search(lines, beam=beam, batch=batch, forbid_unk=forbid_unk, normalize=normalize)
         return [best[0].text if best else "" for best in found]
@@ -84,7 +84,7 @@ class Translator:
     ) -> list[list[Translation]]:
         """The `n_best` translations of each of `lines`, best first, with their attention weights.
 
-        There are none of an empty line, and fewer where the search found fewer. The rest is as for `translate`.
+        An empty line has none, and a line for which the search found fewer has fewer. The rest is as for `translate`.
         """
         settings = BeamSettings(beam, forbid_unk, normalize=normalize, n_best=n_best, alignments=True)
         check_search(settings, batch)
@@ -106,7 +106,7 @@ class Translator:
         name: str = "the lines to translate",
         first: int = 1,
     ) -> Iterator[tuple[int, list[Translation]]]:
-        """Yield the index and the translations of every one of `lines`, words, that is not empty, long lines first.
+        """Yield the index and the translations of each of `lines` (words) that is not empty, long lines first.
 
         Warnings call `lines` by `name` and count them from `first`.
         """
@@ -120,14 +120,14 @@ class Translator:
         return from_words(None if self.tokenized else self.trained.tokenizers[1])
 
     def translation(self, words: list[str], symbols: list[str], found: Hypothesis) -> Translation:
-        """`found`, a translation of `symbols`, which are all or the first of those of `words`."""
+        """`found`, a translation of the line `words`, as text; `symbols` are the line's, all or the first of them."""
         source, target = self.trained.source, self.trained.target
         written = target_symbols = target.words(found.words)
         if self.dictionary is not None and found.alignment is not None:
             target_symbols = replace_unknown(found.words, target_symbols, symbols, found.alignment, self.dictionary)
         line = self._line(target.join(target_symbols))
         if self.trained.has_words(0):
-            # A word that cannot be split has no symbol, and the source may have been cut.
+            # A word that cannot be split has no symbol, and the source may have been cut short.
             columns = [place for place, word in enumerate(words) for _ in source.split([word])][: len(symbols)]
             read = words[: columns[-1] + 1]
         else:
@@ -153,7 +153,7 @@ class Translator:
 
 
 def checked_lines(lines: Iterable[str]) -> list[str]:
-    """The lines, read once. Raises UserError where they are one string, or no strings; each loses its newline."""
+    """The lines without their newlines, read once. Raises UserError if they are a single string, or not strings."""
     if isinstance(lines, str | bytes):
         raise UserError("lines: expected a list of sentences, not one sentence; put it in brackets")
     try:
@@ -163,12 +163,12 @@ def checked_lines(lines: Iterable[str]) -> list[str]:
     for number, line in enumerate(found, 1):
         if not isinstance(line, str):
             raise UserError(f"lines: line {number} is {type(line).__name__}, not a string")
-    # A half of a surrogate pair has no bytes.
+    # Half of a surrogate pair cannot be encoded.
     return [line.removesuffix("\n").encode(errors="replace").decode() for line in found]
 
 
 def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
-    """Raise UserError where a number is out of range; `mark` stands before the names of options."""
+    """Raise UserError if a number is out of range; `mark` is put before the names of options."""
     beam, n_best, ratio = settings.width, settings.n_best, settings.minimum_length_ratio
     for name, number, most in (("beam", beam, WIDEST_BEAM), ("batch", batch, LARGEST_BATCH)):
         if not 1 <= number <= most:

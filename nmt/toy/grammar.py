@@ -76,7 +76,7 @@ class Grammar(Phrases):
     def sentence(self, style: str, length: int) -> Pair:
         """A raw (English, French) pair in `style` of about `length` English words, including punctuation.
 
-        The last clause may exceed `length` by a few words; if a side would exceed `MAXIMUM_WORDS`, a shorter pair is
+        The last clause may exceed `length` by a few words. If a side would exceed `MAXIMUM_WORDS`, a shorter pair is
         drawn instead.
         """
         while True:
@@ -120,7 +120,7 @@ class Grammar(Phrases):
     # Verb phrases
 
     def _predicate(self, subject: NounPhrase, tense: int, length: int) -> Pair:
-        """A verb with its complements that agrees with `subject`, about `length` words."""
+        """A verb that agrees with `subject`, with its complements, of about `length` words."""
         choice = self._draw()
         if length <= 2:
             return self._finite(
@@ -165,7 +165,7 @@ class Grammar(Phrases):
         return verb, self._noun_phrase(verb.kinds, 0 if length < 7 else 1 if length < 10 else 2)
 
     def _two_verbs(self, subject: NounPhrase, tense: int) -> Pair:
-        """Two verbs; the second has a pronoun for the object of the first, which precedes the French verb."""
+        """Two verbs; the second has a pronoun for the first's object, which in French precedes the verb."""
         first = self._pick(self._words.passive)
         english, french = self._finite(first, subject, tense, adverb=False)
         thing = self._noun_phrase(first.kinds, 0)
@@ -191,7 +191,7 @@ class Grammar(Phrases):
         return topic._replace(english=english, french=("il", "elle")[topic.gender])
 
     def _clause(self, length: int, tenses: Sequence[int] = TENSES) -> Pair:
-        """A subject and its predicate in one of `tenses`, about `length` words."""
+        """A subject and its predicate in one of `tenses`, of about `length` words."""
         chance = self._draw()
         if chance < 0.05 and length >= 5:
             return self._existence()

@@ -193,5 +193,5 @@ _WORD = re.compile(r"\w[\w-]*'?|[^\w\s]")
 
 
 def count_words(text: str) -> int:
-    """The words of a raw sentence of this language; punctuation marks and elided words count, as in tokenized text."""
+    """The number of words in a raw sentence; punctuation marks and elided words count, as in tokenized text."""
     return len(_WORD.findall(text))

@@ -1,4 +1,4 @@
-"""Noun phrases, verbs and adverbials of the demonstration's language, in English and French at the same time.
+"""Noun phrases, verbs and adverbials of the demonstration's language, in English and French together.
 
 A phrase is two strings of words separated by single spaces. French articles and pronouns have their full forms (`de le
 homme`); `inflection.write_french` elides and contracts them when the sentence is complete.
@@ -89,7 +89,7 @@ class Phrases:
         return NounPhrase(town, town, 0, 0, "l")
 
     def _noun_phrase(self, kinds: str, size: int, proper: bool = True) -> NounPhrase:
-        """A noun phrase of one of `kinds` with, for `size` 0, at most an adjective; 1, a complement; 2, a clause."""
+        """A noun phrase of one of `kinds`; `size` 0 allows at most an adjective, 1 a complement, 2 a clause, too."""
         kind = self._pick(kinds)
         chance = self._draw()
         if proper and kind in "pol" and chance < (0.12 if kind == "p" else 0.05):

@@ -1,7 +1,7 @@
 """The words of the demonstration's language: the inflected lexicon, with frequencies that follow Zipf's law.
 
-Ranks are drawn with a fixed seed, so that the language is the same in all corpora. Its long tail is names of people and
-towns composed of syllables.
+Ranks are drawn with a fixed seed, so that the language is the same in all corpora. Its long tail consists of names of
+people and towns that are composed of syllables.
 """
 
 from __future__ import annotations
@@ -158,5 +158,5 @@ def word_classes() -> dict[str, frozenset[str]]:
 
 
 def _single(phrases: Iterable[str]) -> frozenset[str]:
-    """Those of one word, in lower case."""
+    """The phrases of one word, in lower case."""
     return frozenset(phrase.lower() for phrase in phrases if " " not in phrase)

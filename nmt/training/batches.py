@@ -1,4 +1,4 @@
-"""Minibatches as in Appendix B.2: read several batches ahead, sort their pairs by length, and cut them up again."""
+"""Minibatches as in Appendix B.2: the pairs of several batches are sorted by length and split into batches again."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ class Batches:
     """The endless training stream: pairs of at most `maximum_length` words per side, in their shuffled order.
 
     The next `sort_batches` x `size` pairs, continuing from the first pair after the last, are sorted by their longer
-    side and cut into `sort_batches` minibatches of exactly `size`, shortest first. A batch depends on its number alone,
-    so a resumed run needs to know only how many it has seen. Raises UserError if no pair is short enough.
+    side and split into `sort_batches` minibatches of exactly `size`, shortest first. A batch depends only on its
+    number, so a resumed run needs to know only how many it has seen. Raises UserError if no pair is short enough.
     """
 
     def __init__(self, bitext: Bitext, maximum_length: int, size: int, sort_batches: int) -> None:
         short = (bitext.source_lengths <= maximum_length) & (bitext.target_lengths <= maximum_length)
         self.bitext = bitext
-        self.pairs = np.flatnonzero(short).astype(
-            np.uint32
-        )  # 4 bytes per pair; nothing else here grows with the corpus
+        # 4 bytes per pair; nothing else here grows with the corpus
+        self.pairs = np.flatnonzero(short).astype(np.uint32)
         self.size, self.sort_batches = size, sort_batches
         if not len(self.pairs):
             raise UserError(f"no training pair has at most {maximum_length} words per side: raise maximum_length")

@@ -1,7 +1,7 @@
 """Checkpoints: the state of a training run between two updates. The last two are on disk, and one is always whole.
 
-A file is the SHA-256 digest of what torch.save writes, followed by that: damage is detected. Once the weights are
-initialized, training draws no random numbers, and a batch depends on its number alone, so there is no random state.
+A file begins with the SHA-256 digest of the rest, which torch.save writes, so that damage is detected. No random state
+is saved: after the initial weights, a batch and the masks of dropout depend only on the seed and on their number.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from nmt.training.metrics import METRICS
 
 LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
-FOLLOWS = "initial"  # that of a model which was trained on them
+FOLLOWS = "initial"  # the fingerprint of the initial model, which was trained on them and so changes with them
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"
 
 
 @dataclass
 class Interval:
-    """The updates since the last record: cost and norm of the gradient of each, target words and seconds of all."""
+    """The updates since the last record: the cost and gradient norm of each, and their target words and seconds."""
 
     costs: list[float] = field(default_factory=list)
     norms: list[float] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Interval:
 class State:
     """Progress of a training run. `updates` includes those of the model it continues; NLL is in nats per sentence.
 
-    The best scores belong to one model: the best by the score that must improve.
+    The best scores are those of one model, the best one by the score that must improve.
     """
 
     updates: int = 0
@@ -61,7 +61,7 @@ class State:
     interval: Interval = field(default_factory=Interval)
 
     def scores(self, best: bool) -> dict[str, float | None]:
-        """The development scores of the best or of the last model, as a summary names them."""
+        """The development scores of the best or the last model, under their names in a summary."""
         nll, bleu = (self.best_nll, self.best_bleu) if best else (self.development_nll, self.development_bleu)
         return {"development_nll": nll} | ({} if self.development_bleu is None else {"development_bleu": bleu})
 
@@ -77,11 +77,11 @@ class Checkpoint:
     best: dict[str, Any]
     metrics: str
     shortlists: dict[str, str] = field(default_factory=dict)  # the digest of each side's; none in older versions
-    normalize: str = NFC  # how the training text was normalized; it is no setting, for the data says what was learned
+    normalize: str = NFC  # of the training text; not one of the settings, because the data's fingerprint covers it
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:
-    """A digest of the contents of files, for the settings of a checkpoint, which must not be resumed with others."""
+    """A digest of the contents of files: one of a checkpoint's settings, so that it is not resumed with other files."""
     digest = hashlib.sha256()
     for path in paths:
         with open(path, "rb") as file:
@@ -90,12 +90,12 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a file in a folder of checkpoints is one that training writes there."""
+    """Whether a file in a folder of checkpoints was written by training."""
     return path.name in (LATEST, PREVIOUS, DAMAGED, FORMER, METRICS) or path.match(".*.partial")
 
 
 def check_folder(folder: Path) -> None:
-    """Raise UserError if `folder` holds anything but checkpoints and what belongs to them."""
+    """Raise UserError if `folder` holds anything but what training writes there."""
     check_replaceable(folder, "a folder of checkpoints", _is_own)
 
 
@@ -146,9 +146,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed, as is one of other text, and unfinished files of a killed process are removed. Raises
-    UserError if the checkpoint was made with settings other than `settings`, and names them; a setting at its neutral
-    value is in neither.
+    A damaged file is renamed, and so is one that was trained on other text; unfinished files of a killed process are
+    removed. Raises UserError if the checkpoint's settings differ from `settings`, and names those that do; a setting at
+    its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -185,7 +185,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
 
 
 def look_at_checkpoint(folder: Path) -> Checkpoint:
-    """The latest whole checkpoint in `folder`, which is not changed: training may be writing to it.
+    """The latest whole checkpoint in `folder`, to which training may be writing: nothing in it is changed.
 
     Raises UserError if there is none.
     """
@@ -194,13 +194,13 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
             checkpoint = _read(file)
             if checkpoint is not None:
                 return checkpoint
-    raise UserError(f"{folder}: no whole checkpoint in it; name the folder --checkpoints of a training under way")
+    raise UserError(f"{folder}: no whole checkpoint in it; name the --checkpoints folder of an unfinished training")
 
 
 def remove_checkpoints(folder: Path) -> None:
     """Remove what training wrote to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
 
-    As long as a checkpoint is left, the run can resume.
+    The run can resume as long as a checkpoint is left.
     """
     for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
         path.unlink()
@@ -210,7 +210,7 @@ def remove_checkpoints(folder: Path) -> None:
 
 
 def _save(content: dict[str, Any], file: BinaryIO) -> None:
-    """torch.save, but a failing write, such as on a full disk, raises its OSError and not a RuntimeError."""
+    """torch.save, except that a failed write, as on a full disk, raises its OSError instead of a RuntimeError."""
     try:
         torch.save(content, file)
     except RuntimeError as error:
@@ -220,7 +220,7 @@ def _save(content: dict[str, Any], file: BinaryIO) -> None:
 
 
 def _read(file: BufferedReader) -> Checkpoint | None:
-    """The checkpoint in `file`; None if its content does not match its digest. UserError if it cannot be read."""
+    """The checkpoint in `file`, None if its content does not match its digest. UserError if it is not one of ours."""
     digest = file.read(DIGEST_BYTES)
     if digest != hashlib.file_digest(file, "sha256").digest():
         return None
@@ -245,5 +245,5 @@ def _is_typed(value: Checkpoint | State | Interval) -> bool:
 
 
 def foreign(path: Path) -> UserError:
-    """The error for a checkpoint that is whole, and not of this version or this model."""
+    """The error for a checkpoint that is whole, but not of this version or this model."""
     return UserError(f"{path}: written by another version; resume with that one, or delete {path.parent}")

@@ -1,7 +1,7 @@
 """Make a model from the latest checkpoint of a training run, or copy a model, on request at half the size.
 
-The run may still be active, or have ended early or been killed; it is not disturbed. With a patience, the model is the
-best one of the checkpoint, otherwise the last one.
+The run may have ended early, have been killed or be still active, which does not disturb it. With a patience, the model
+is the best one of the checkpoint, otherwise the last one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Parts = tuple[Network, list[Shortlist], Mapping[str, Any]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--checkpoints", type=Path, metavar="DIR", help="folder of the checkpoints of a training")
+    origin.add_argument("--checkpoints", type=Path, metavar="DIR", help="folder of the checkpoints of a training run")
     origin.add_argument("--model", type=Path, metavar="DIR", help="folder of a trained model")
     parser.add_argument(
         "--output", required=True, type=OutputFolder, metavar="DIR", help="folder for the model, as train writes it"
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def of_model(arguments: argparse.Namespace) -> Parts:
-    """The network, the shortlists and the summary of a trained model. Raises UserError."""
+    """The network, the shortlists and the summary of a trained model."""
     if arguments.shortlists or arguments.codes or arguments.languages:
         raise UserError("--shortlists, --codes, --languages: --model has its own; leave them out")
     trained = load_trained(arguments.model)
@@ -71,7 +71,7 @@ def of_model(arguments: argparse.Namespace) -> Parts:
 
 
 def of_checkpoint(arguments: argparse.Namespace) -> Parts:
-    """The same of the latest checkpoint of a training. Raises UserError."""
+    """The same for the latest checkpoint of a training run."""
     if not arguments.shortlists or not arguments.languages:
         raise UserError("--shortlists, --languages: both are needed with --checkpoints; name those of the training")
     checkpoint = look_at_checkpoint(arguments.checkpoints)
@@ -94,7 +94,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
 
 
 def built(checkpoint: Checkpoint, symbols: list[int]) -> Network:
-    """The model of `checkpoint`, for shortlists of these sizes; UserError if it has others."""
+    """The model of `checkpoint`; UserError if its shortlists do not have the sizes `symbols`."""
     known = {key: value for key, value in checkpoint.settings.items() if key in keys_of(Architecture)}
     source_symbols, target_symbols = symbols
     with torch.device("meta"):

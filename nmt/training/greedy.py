@@ -1,8 +1,8 @@
 """BLEU of greedy translations of the development set, for training runs that stop on it.
 
-Separate from the beam search and from the scores of the tables, so that changing those retrains nothing. The score is
-the one that they have at beam 1 without the fallback. Runs that stop on the likelihood do not use this module, and
-their digest leaves it out.
+This module is separate from the beam search and from the scores of the tables, so that changing those retrains nothing.
+Its score equals theirs at beam 1 without the fallback. Runs that stop on the likelihood do not use it, and their digest
+leaves it out.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from nmt.training.likelihood import Sentences
 from nmt.training.parallel import Processes
 
 BATCH = 80
-MAXIMUM_LENGTH_RATIO = 3  # of the steps of a translation to the words of its source, EOS counted
+MAXIMUM_LENGTH_RATIO = 3  # of a translation's steps to the words of its source, EOS counted
 
 
 class GreedyBLEU:
     """The score of a model: cased BLEU-4 in percent.
 
     `texts` are the two sides of the development set. Every pair counts, even one with an empty side. Words are scored,
-    even if the model is one of subwords. With sacreBLEU's `tokenizer` "none" the text is tokenized, and the score is
-    not smoothed, as that of multi-bleu.perl.
+    even if the model translates into subwords. If sacreBLEU's `tokenizer` is "none", the text is tokenized and the
+    score is not smoothed, like that of multi-bleu.perl.
     """
 
     def __init__(self, texts: Sequence[str], shortlists: Sequence[Shortlist], tokenizer: str = TOKENIZED) -> None:
@@ -58,9 +58,9 @@ class GreedyBLEU:
 
 @torch.no_grad()
 def translate_greedily(model: Network, sources: Sequence[Sequence[int]]) -> Sentences:
-    """The word ids, without EOS, of the translation of each source: at each step the most probable word.
+    """The translation of each source, as word ids without EOS: at each step the most probable word.
 
-    A translation ends with EOS, or when it is three times as long as its source. That of an empty source is empty.
+    A translation ends with EOS, or when it is three times as long as its source. An empty source has an empty one.
     """
     device = next(model.parameters()).device
     translations: Sentences = [[] for _ in sources]

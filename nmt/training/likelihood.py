@@ -1,4 +1,4 @@
-"""-log p(y | x) of given sentence pairs: the development set during training, the texts of Table 2 after it."""
+"""-log p(y | x) of given sentence pairs: those of the development set during training, and of Table 2 afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sentences = list[list[int]]
 
 
 def read_words(texts: Sequence[str]) -> list[list[list[str]]]:
-    """The words of both sides of each pair of a tokenized text; pairs with an empty side are skipped.
+    """The words on both sides of each pair of a tokenized text; pairs with an empty side are skipped.
 
     Raises UserError if no pair is left.
     """
@@ -27,7 +27,7 @@ def read_words(texts: Sequence[str]) -> list[list[list[str]]]:
 
 
 def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """The ids of both sides of a tokenized text in words, without EOS; pairs with an empty side are skipped.
+    """The ids, without EOS, of both sides of a tokenized text; pairs with an empty side are skipped.
 
     Raises UserError if no pair is left.
     """
@@ -39,7 +39,7 @@ def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sen
 
 
 def _whole(pairs: list[list[list[str]]], texts: Sequence[str]) -> list[list[list[str]]]:
-    """The pairs with something on both sides. Raises UserError if none is left."""
+    """The pairs without an empty side. Raises UserError if none is left."""
     whole = [pair for pair in pairs if all(pair)]
     if not whole:
         raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")

@@ -1,7 +1,7 @@
 """The training loop (Section 4.2, Appendix B): updates, records, evaluations and checkpoints, until the run ends.
 
-A run ends at its cap on updates or, with a patience, after that many evaluations without improvement. Its model is the
-last one or, with a patience, the best one.
+A run ends after its maximum number of updates or, with a patience, after that many evaluations without improvement. It
+yields its last model or, with a patience, its best one.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ SKIPS_ALLOWED = 20
 
 
 def rate(words: int, seconds: float) -> float | None:
-    """Words per second; None where no time has passed by the clock."""
+    """Words per second; None if no time has passed on the clock."""
     return words / seconds if seconds else None
 
 
 class Training:
     """One training run: the model, its optimizer, the data and the progress.
 
-    `settings` must equal those of a checkpoint, `folder` is that of the checkpoints, and `hours_before` is
+    `settings` must equal those of the checkpoint that it resumes, `folder` holds the checkpoints, and `hours_before` is
     the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
@@ -76,7 +76,7 @@ class Training:
         self.update = make_update(self.model, self.optimization, self.device, processes)
         self.state = State(updates=model.updates)
         self.last = model.updates + self.optimization.updates
-        self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates not read yet
+        self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates that are not read yet
         self.read_at = self.saved_at = 0.0
         self.best: dict[str, Tensor] = {}
         self.metrics = folder / METRICS
@@ -103,7 +103,7 @@ class Training:
             raise UserError(f"{self.folder}: differs from process to process; name a folder that all machines share")
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Take up the state of `checkpoint`. Raises UserError if it is not that of this model and its optimizer."""
+        """Restore the state of `checkpoint`. Raises UserError if it does not fit this model and its optimizer."""
         optimizer, group = self.update.optimizer, {*self.update.optimizer.param_groups[0]}
         shapes = {name: weight.shape for name, weight in self.model.state_dict().items()}
         try:
@@ -140,7 +140,7 @@ class Training:
         self.read_at = self.saved_at = time.monotonic()
 
     def finished(self) -> bool:
-        """Whether the cap on updates is reached, or the patience exhausted."""
+        """Whether the run has made its last update or exhausted its patience."""
         patience, state = self.optimization.patience, self.state
         exhausted = patience > 0 and state.evaluations_without_improvement >= patience
         return exhausted or state.updates >= self.last
@@ -148,8 +148,8 @@ class Training:
     def run(self, minutes: float = math.inf) -> bool:
         """Update until the run has finished, with records, evaluations and checkpoints on the way.
 
-        Return whether it has finished. After `minutes`, it writes a checkpoint to resume from and ends early. The last
-        record and evaluation follow that checkpoint, so a resumed run does not include them.
+        Return whether it has finished. After `minutes`, it writes a checkpoint and ends early. The last record and
+        evaluation come after that checkpoint, so that a resumed run does not include them.
 
         Raises StoppedError, after writing a checkpoint, if any of the processes has received a signal to stop, and
         UserError if the development set has no finite NLL at the end.
@@ -174,7 +174,7 @@ class Training:
         return not early
 
     def advance(self, batch: Batch, words: int) -> None:
-        """Make one update; `words` are the target words of the whole minibatch."""
+        """Make one update; `words` is the number of target words in the whole minibatch."""
         if self.optimization.cooldown:
             self.update.set_learning_rate(self.learning_rate())
         self.update.begin(self.state.updates)
@@ -183,9 +183,9 @@ class Training:
         self.state.interval.words += words
 
     def measure(self, at_end: bool = False) -> dict[str, float | None] | None:
-        """Record and evaluate if this update is due for it; return the figures of a record.
+        """Record and evaluate if they are due after this update; return the figures of a record.
 
-        With `at_end`, where the run ends early, do instead what this update was not due for.
+        With `at_end`, when the run ends early, do instead those that were not due.
         """
         updates = self.state.updates
         evaluates = updates % self.optimization.evaluate_every == 0 or updates == self.last
@@ -198,7 +198,7 @@ class Training:
     def save(self, stopped: bool, over: bool) -> bool:
         """Write a checkpoint when one is due, or when any of the processes is `stopped` or its time is `over`.
 
-        Return whether the run ends early. Raises StoppedError where it is stopped.
+        Return whether the run ends early. Raises StoppedError if it is stopped.
         """
         stopped, over, due = self.processes.any(stopped, over, self.checkpoint_due())
         if stopped or over or due or self.finished():  # writing the model, which comes next, may find no space
@@ -212,12 +212,12 @@ class Training:
         return over and not self.finished()
 
     def learning_rate(self) -> float:
-        """The learning rate of the next update: during the cooldown, proportional to the updates that are left."""
+        """The learning rate of the next update: during the cooldown, proportional to the number of updates left."""
         left = self.last - self.state.updates
         return self.optimization.learning_rate * min(1.0, left / self.optimization.cooldown)
 
     def prepare(self, number: int) -> tuple[Batch, int]:
-        """This process's share of a minibatch, and the target words of all of it, ends of sentences included."""
+        """This process's share of a minibatch, and the number of target words in all of it, ends included."""
         batch = self.batches[number]
         share, words = self.processes.share(batch), int(batch.target_mask.sum())
         if self.device.type == "cuda":
@@ -248,7 +248,7 @@ class Training:
         self.read_at = now
 
     def count_skipped(self, norms: list[float]) -> None:
-        """Count which of the latest updates were skipped; UserError if there were too many in a row."""
+        """Count the skipped ones among the latest updates; UserError if there were too many in a row."""
         state = self.state
         for number, norm in enumerate(norms, state.updates - len(norms) + 1):
             if math.isfinite(norm):
@@ -292,7 +292,7 @@ class Training:
         state.seconds += now - self.read_at
         self.read_at = now
         better = nll < state.best_nll
-        if bleu is not None and bleu != state.best_bleu:  # of equal BLEU, such as 0 at first, the likelihood decides
+        if bleu is not None and bleu != state.best_bleu:  # between equal scores, such as 0 at first, the NLL decides
             better = math.isfinite(nll) and bleu > state.best_bleu
         state.development_nll, state.development_bleu = nll, bleu
         state.evaluations_without_improvement += 1
@@ -306,7 +306,7 @@ class Training:
         self.write_metrics(**state.scores(best=False) | {"development_nll": nll if math.isfinite(nll) else None})
 
     def check_development_nll(self) -> None:
-        """Raise UserError if the NLL of the development set under the model that is kept is not finite."""
+        """Raise UserError if the model that is kept gives the development set an NLL that is not finite."""
         nll = self.state.development_nll
         if not self.best and nll is not None and not math.isfinite(nll):
             raise UserError(
@@ -321,11 +321,11 @@ class Training:
 
     @property
     def settings_digest(self) -> str:
-        """Sixteen hexadecimal digits for the settings and the data: equal for all runs that learn the same."""
+        """Sixteen hexadecimal digits for the settings and the data, equal for all runs that learn the same."""
         return hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """The figures of this run for Table 2; updates and hours include those of the model that it continues."""
+        """The figures of this run for Table 2. Updates and hours include those of the model that it continues."""
         state = self.state
         best = state.best_updates if self.best else state.updates
         device = device_name(self.device)

@@ -1,4 +1,4 @@
-"""The metrics of a training run: JSON lines, written as it runs and read while others follow it."""
+"""The metrics of a training run: JSON lines, which other programs may read while it writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ METRICS = "metrics.jsonl"
 
 
 def append_metrics(file: Path, updates: int, seconds: float, **figures: float | None) -> None:
-    """Append one line of `figures`, after these updates and seconds of training."""
+    """Append one line of `figures`, measured after these updates and seconds of training."""
     line = {"updates": updates, "seconds": round(seconds, 3), **figures}
     with open(file, "a", encoding="utf-8") as lines:
         lines.write(json.dumps(line) + "\n")
@@ -22,13 +22,13 @@ Record = dict[str, float | None]
 
 
 def folders(experiment: str, variant: str) -> tuple[Path, Path]:
-    """The folder of a training's checkpoints and metrics while it runs, and that of the finished model."""
+    """The folder of a training run's checkpoints and metrics, and the folder of the finished model."""
     data = Path("data") / experiment
     return data / "checkpoints" / variant, data / "models" / variant
 
 
 def latest(experiment: str, variant: str) -> Path | None:
-    """The metrics file of a variant that was written last, of a training under way or finished; None before any."""
+    """The metrics file of a variant that was written last, by a running or a finished training; None if none is."""
     files = [folder / METRICS for folder in folders(experiment, variant)]
     written = {file: _written(file) for file in files}
     return max((file for file in files if written[file]), key=lambda file: written[file], default=None)
@@ -43,7 +43,7 @@ def _written(file: Path) -> float:
 
 
 def read_metrics(file: Path) -> list[Record]:
-    """The records of a file to which a training may be writing: a line that is no whole record is skipped."""
+    """The records of a file to which training may be writing; a line that is not a whole record is skipped."""
     try:
         lines = file.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -60,7 +60,7 @@ def read_metrics(file: Path) -> list[Record]:
 
 
 def _is_record(value: Any) -> bool:
-    """Whether `value` is what a training writes: updates, seconds, and figures that are numbers or not known."""
+    """Whether `value` is what training writes: updates, seconds, and figures that are numbers or null."""
     return (
         isinstance(value, dict)
         and integer(0).accepts(value.get("updates"))

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=math.inf,
         metavar="WORDS",
-        help="only pairs of at most this many words per side, as the model's training takes them (default: all)",
+        help="score only pairs of at most this many words per side, as in the model's training (default: all)",
     )
     parser.add_argument(
         "--sample", type=int, metavar="PAIRS", help="score only a random sample of this many pairs; needs --seed"
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Output,
         required=True,
         metavar="FILE",
-        help="JSON with the number of pairs, of those that are short enough, and of the sentences and words scored, and"
-        " the nats: their mean, and those of each sentence",
+        help="JSON with the numbers of pairs, of short enough pairs, and of scored sentences and words, and the NLL in "
+        "nats: its mean and that of each sentence",
     )
     add_device_arguments(parser)
 

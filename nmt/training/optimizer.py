@@ -1,4 +1,4 @@
-"""The optimizers: Adadelta as in Appendix B.2, and Adam. Both clip the norm of the gradient within their step."""
+"""The optimizers: Adadelta as in Appendix B.2, and Adam. Both clip the norm of the gradient as part of their step."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Adadelta(torch.optim.Optimizer):
     E[g^2] = rho E[g^2] + (1 - rho) g^2,  d = sqrt(E[d^2] + eps) / sqrt(E[g^2] + eps) g,
     E[d^2] = rho E[d^2] + (1 - rho) d^2,  w = w - learning_rate d.
 
-    With a sparse gradient, rows without one are skipped: they would not move, and their averages decay when they next
-    have a gradient, or at the first step with a dense one. A gradient that is not finite changes nothing.
+    With a sparse gradient, rows without one are skipped: they would not move. Their averages decay at their next
+    gradient, or at the first step with a dense one. A gradient that is not finite changes nothing.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Adadelta(torch.optim.Optimizer):
                 "steps": parameter.new_zeros(()),  # PyTorch leaves a "step" on the CPU when it loads a state
                 "seen": parameter.new_zeros(len(parameter)),  # the last step that each row's averages include
             }
-        self._whole: set[Tensor] = set()  # the parameters whose last step was dense, so that no row has missed one
+        self._whole: set[Tensor] = set()  # the parameters whose last step was dense, so that no row lacks decay
 
     def _parameters(self) -> list[nn.Parameter]:
         return self.param_groups[0]["params"]
@@ -72,7 +72,7 @@ class Adadelta(torch.optim.Optimizer):
         self._whole.clear()
 
     def _update_whole(self, parameter: Tensor, gradient: Tensor, factor: Tensor, finite: Tensor, fresh: Tensor) -> None:
-        """Update all rows of a parameter; averages that lack decay decay first."""
+        """Update all rows of a parameter, after decaying the averages that lack decay."""
         state = self.state[parameter]
         if parameter not in self._whole:
             decay = self._missed_decay(state, slice(None))
@@ -127,7 +127,7 @@ def adadelta(
     learning_rate: float | Tensor,
     epsilon: float,
 ) -> None:
-    """Update `weight`, `square` = E[g^2] and `delta` = E[d^2], all contiguous and of one shape, as `Adadelta` does.
+    """Update `weight`, `square` = E[g^2] and `delta` = E[d^2], contiguous and of one shape, by the step of `Adadelta`.
 
     g is `factor` times `gradient`, or 0 if `factor` is 0, whatever the gradient holds; `fresh` is the share of g^2 and
     d^2 in their averages. Both are 0-dim on the device, as is a learning rate that changes.
@@ -145,7 +145,7 @@ def adadelta(
 
 
 class Adam(torch.optim.Adam):
-    """Adam with the same step: it clips, returns the norm, and changes nothing if the norm is not finite."""
+    """Adam with a step like Adadelta's: it clips, returns the norm, and changes nothing if the norm is not finite."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, clip_norm: float) -> None:
         super().__init__(parameters, learning_rate, fused=True, capturable=True)

@@ -25,9 +25,9 @@ from nmt.training.batches import Batch
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training run, and which of them this one is; by default it is alone.
+    """The processes of one training run, and the rank of this one; by default it is alone.
 
-    Every method but `device` and `share` waits for the other processes, so all must call it.
+    Every method except `device` and `share` waits for the other processes, so all must call it.
     """
 
     rank: int = 0
@@ -45,7 +45,7 @@ class Processes:
         return self.rank == 0
 
     def device(self, device: torch.device) -> torch.device:
-        """The device of this process: of several GPUs, that of its local rank. UserError if there are too few GPUs."""
+        """The device of this process: among GPUs, that of its local rank. UserError if there are too few GPUs."""
         if device.type == "cpu" or self.alone:
             return device
         if self.local_rank >= torch.cuda.device_count():
@@ -135,7 +135,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
         if not re.fullmatch("[0-9]{1,6}", os.environ.get(name, "")):
             raise UserError(
-                f"{name}: not a number, as torchrun sets it; start by torchrun, or unset TORCHELASTIC_RUN_ID"
+                f"{name}: not a number, as torchrun sets it; start with torchrun, or unset TORCHELASTIC_RUN_ID"
             )
     dist.init_process_group("gloo" if device.type == "cpu" else "cpu:gloo,cuda:nccl")
     try:

@@ -2,8 +2,8 @@
 end it after the current update, with a checkpoint and exit code 75; --minutes ends it with a model and a checkpoint.
 Several processes started by torchrun train one model, each on its share of every minibatch.
 
-The cost is the summed negative log-likelihood of a minibatch, its gradient is scaled down to norm `clip_norm`, and the
-development set is scored at intervals. The folder that is written holds all that a translation needs.
+The cost is the summed negative log-likelihood of a minibatch. Its gradient is scaled down to norm `clip_norm`, and the
+development set is scored at intervals. The output folder holds all that translation needs.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
 
 
 def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortlist]) -> tuple[Network, float]:
-    """The model before the first update, drawn or taken from the folder `initial`, and the hours it was trained."""
+    """The model before the first update, drawn or read from the folder `initial`, and the hours of its training."""
     optimization = variant.optimization
     if (variant.continues is None) != (initial is None):
         raise UserError("--initial: needed by a variant that continues another, and by no other")
@@ -191,7 +191,7 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
 
 
 def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Shortlist]) -> dict[str, Any]:
-    """All that decides the trained weights: the variant's settings and the fingerprints of what is read."""
+    """Everything that decides the trained weights: the variant's settings and the fingerprints of what is read."""
     scored_by = tokenizer_of(arguments, shortlists) if variant.optimization.stop_on == "bleu" else TOKENIZED
     read = {"data": [arguments.data / META], "development": arguments.development, "codes": arguments.codes}
     if arguments.initial is not None:
@@ -201,19 +201,19 @@ def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Sh
 
 
 def tokenizer_of(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> str:
-    """The tokenizer of sacreBLEU by which translations of the development set are scored."""
+    """The tokenizer of sacreBLEU that scores translations of the development set."""
     return bleu_tokenizer(arguments.languages[1]) if isinstance(shortlists[1].codes, Pieces) else TOKENIZED
 
 
 def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> Callable[[Network, Processes], float]:
-    """The score of the development set by greedy search; its modules are imported by the variants that use it alone."""
+    """The BLEU of the development set by greedy search. Only variants that use it import its modules."""
     from nmt.training.greedy import GreedyBLEU
 
     return GreedyBLEU(arguments.development, shortlists, tokenizer_of(arguments, shortlists))
 
 
 def relabel(arguments: argparse.Namespace) -> None:
-    """Write a finished model again if its languages or its normalization are given differently now."""
+    """Write a finished model again if its languages or its normalization are now given differently."""
     summary = read_json(arguments.output / SUMMARY)
     wanted = {"languages": arguments.languages, "normalize": arguments.normalize}
     if any(summary.get(key) != value for key, value in wanted.items()):
@@ -223,7 +223,7 @@ def relabel(arguments: argparse.Namespace) -> None:
 
 
 def is_finished(training: Training, output: Path) -> bool:
-    """Whether a run with the same settings and data ended with the model in `output`, which is whole."""
+    """Whether `output` holds the whole model that a finished run with the same settings and data wrote."""
     if has_checkpoint(training.folder) or not output.exists():
         return False
     try:

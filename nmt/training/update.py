@@ -1,4 +1,4 @@
-"""One update of the parameters: cost, gradient and optimizer step, on a GPU as one recorded graph."""
+"""One update of the parameters: cost, gradient and optimizer step, on a GPU replayed as one CUDA graph."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
 from nmt.training.parallel import Processes
 
-BUCKET = 4  # on a GPU, sentences are padded to multiples of this length, so that few graphs serve all batches
+BUCKET = 4  # on a GPU, sentences are padded to a multiple of this length, so that few graphs serve all batches
 
 
 class Update:
-    """Updates `model` by one minibatch at a time (Section 4.2 and Appendix B.2).
+    """Updates `model` by a minibatch at a time (Section 4.2 and Appendix B.2).
 
     The cost is the summed negative log-likelihood of the minibatch. Nothing waits for the device.
     """
@@ -39,13 +39,13 @@ class Update:
         self.sparse = [embedding.E for embedding in embeddings if embedding.sparse]
         self.dropout = None
         if optimization.dropout > 0:
-            from nmt.training.dropout import Dropout  # here: other trainings do not depend on this module
+            from nmt.training.dropout import Dropout  # here, so that the digest of other variants can leave it out
 
             self.dropout = model.dropout = Dropout(optimization, device, self.processes)
         self.summed_nll = self.processes.cost(model, self.sparse)
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Update by `batch`; return its cost and the norm of the gradient before clipping, both 0-dim.
+        """Update by `batch`; return its cost and the norm of its gradient before clipping, both 0-dim.
 
         If the norm is not finite, the parameters and the state of the optimizer do not change.
         """
@@ -54,7 +54,7 @@ class Update:
         return cost.detach(), self.optimizer.step()
 
     def begin(self, number: int) -> None:
-        """Prepare for update `number`: draw its masks if there is dropout."""
+        """Prepare for update `number`: with dropout, its masks are drawn next."""
         if self.dropout is not None:
             self.dropout.begin(number)
 
@@ -68,7 +68,7 @@ class Update:
             return self.summed_nll(*batch)
 
     def differentiate(self, cost: Tensor) -> None:
-        """Give every parameter the gradient of `cost`, or with loss `mean` of its mean, summed over the processes."""
+        """Give every parameter the gradient of `cost`, or with loss `mean` of the mean, summed over the processes."""
         self.optimizer.zero_grad(set_to_none=True)
         (cost / self.optimization.batch if self.optimization.loss == "mean" else cost).backward()
         self.processes.sum_sparse(self.sparse)
@@ -81,11 +81,11 @@ class Update:
 
 
 class GraphedUpdate(Update):
-    """Updates with CUDA graphs: a batch of a shape seen before is a single launch.
+    """Updates with CUDA graphs: a batch of a known shape is a single launch.
 
-    The first batch of a shape runs operation by operation, which also sets up what must not be set up within a graph;
-    the second is captured as a graph; all later ones replay it. If a capture fails, all later updates run operation by
-    operation.
+    The first batch of a shape runs operation by operation, which also sets up what cannot be set up within a graph. The
+    second is captured as a graph, which then makes this and all later updates of that shape. If a capture fails, all
+    later updates run operation by operation.
     """
 
     def __init__(self, model: Network, optimization: Optimization, device: torch.device) -> None:
@@ -119,7 +119,7 @@ class GraphedUpdate(Update):
         """Capture the update of a batch of this shape, without making it; warn if that fails."""
         graph = torch.cuda.CUDAGraph()
         try:
-            # Meanwhile another thread pins the memory of the next batch, which the global mode would forbid.
+            # Meanwhile another thread pins the next batch's memory, which the global mode would forbid.
             with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
                 cost, norm = super().__call__(batch)
         except RuntimeError as error:
@@ -129,12 +129,12 @@ class GraphedUpdate(Update):
             self.graphs[shape] = graph, batch, cost, norm
 
     def set_learning_rate(self, rate: float) -> None:
-        """Use `rate` from the next update on; a graph reads it from memory, since a number in a graph cannot change."""
+        """Use `rate` from the next update on. Graphs read it from memory, because numbers in a graph cannot change."""
         self.optimizer.set_learning_rate(self.rate.fill_(rate))
 
 
 def make_update(model: Network, optimization: Optimization, device: torch.device, processes: Processes) -> Update:
-    """The update for this device: with CUDA graphs on a GPU, but for several processes, which graphs cannot capture."""
+    """The update for this device: on a GPU with CUDA graphs, which cannot capture several processes."""
     graphs = device.type == "cuda" and processes.alone and "graphs" not in devices.SWITCHED_OFF
     if graphs and optimization.implementation == "fast":
         return GraphedUpdate(model, optimization, device)

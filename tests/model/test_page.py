@@ -36,6 +36,7 @@ def test_there_are_excerpts_of_every_part() -> None:
         "attention/additive",
         "attention/fine_grained",
         "fast/loop",
+        "network",
     )
     assert {module for module, _ in pieces()} == {f"nmt/model/{name}.py" for name in modules}
 
@@ -62,8 +63,12 @@ def test_numbers_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["joined", "unjoined", "inputs", "queries", "word_queries", "saved", "low", "present", "outside", "inner"]
+    "word",
+    [
+        *("joined", "unjoined", "weights", "tensors", "inputs", "queries", "word_queries", "saved", "attended"),
+        *("low", "present", "outside", "inner"),
+    ],
 )
 def test_the_words_of_the_loop_are_explained(word: str) -> None:
-    assert f"\n| `{word}` |" in PAGE
+    assert re.search(rf"^\| (`\w+`, )?`{word}`(, `\w+`)? \|", PAGE, re.MULTILINE)
     assert re.search(rf"\b{word}\b", (ROOT / "nmt/model/fast/loop.py").read_text(encoding="utf-8"))

@@ -112,7 +112,7 @@ def test_mistakes_are_one_line(
     assert main(export(toy, tmp_path)) == 1
     assert capsys.readouterr().err == (
         f"nmt export: {tmp_path}/checkpoints: no whole checkpoint in it; "
-        "name the folder --checkpoints of a training under way\n"
+        "name the --checkpoints folder of an unfinished training\n"
     )
     kill(toy, tmp_path, monkeypatch)
     short = tmp_path / "short"

@@ -1,4 +1,4 @@
-"""The ways in which the decoder attends to the source, and what it asks of each."""
+"""The attentions, by which the decoder weights the source, and their interface."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nmt.settings.variant import ATTENTIONS, Architecture
 
 
 class Attention(Layer, ABC):
-    """Makes contexts of the annotations h_j (B, Tx, 2n or n), one for each target word or one for all."""
+    """Computes contexts from the annotations h_j (B, Tx, 2n or n), one for each target word or one for all."""
 
     #: Whether the encoder reads the source in both directions.
     bidirectional = True
@@ -34,29 +34,28 @@ class Attention(Layer, ABC):
 
     @property
     def zero_matrices(self) -> Sequence[nn.Parameter]:
-        """The matrices whose initial weights are zero, as those of all vectors are."""
+        """The matrices whose initial weights are zero, as all vectors' are."""
         return ()
 
     @abstractmethod
     def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Any, Tensor]:
-        """What `attend` needs of the annotations, a named tuple of tensors (B, ...), and (B, n) that s_0 is made of.
+        """What `attend` needs of the annotations, a named tuple of tensors (B, ...), and what s_0 comes from, (B, n).
 
-        `mask` (B, Tx) is False on padding. The matrices `maps` (p rows in all, 2n or n columns) are those that c_i is
-        multiplied by.
+        `mask` (B, Tx) is False on padding. c_i is multiplied by the matrices `maps` (p rows in all, 2n or n columns).
         """
 
     @abstractmethod
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor | None, Tensor]:
         """alpha_i (N, Tx), if there is one, and maps c_i (N, p) for s_{i-1} = `state` (N, n).
 
-        previous (N, m) is E y_{i-1}, 0 before the first word. N is k rows for each sentence, side by side.
+        previous (N, m) is E y_{i-1}, 0 before the first word. The N rows are k for each sentence, side by side.
         """
 
     def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
         """All Ty steps in training, where `projected` (Ty, B, inputs) is what the words add to the pre-activations.
 
         Returns the states s_0, ..., s_Ty, (Ty + 1, B, state), and the rest of maps c_i, beyond the unit's inputs,
-        (Ty or 1, B, p - inputs). Here by `attend`, step by step; an attention with a fast loop overrides it.
+        (Ty or 1, B, p - inputs). This default calls `attend` step by step; an attention with a fast loop overrides it.
         """
         states, rest = [memory.initial], []
         for inputs, embedded in zip(projected, previous.embedded(), strict=True):
@@ -69,7 +68,7 @@ class Attention(Layer, ABC):
 class ScoredAttention(Attention):
     """What additive and fine-grained attention share: tanh(W_a s_{i-1} + W_y E y_{i-1} + U_a h_j) for each word.
 
-    (A.1.2; Choi et al. 2017, Eq. 6.) Only with `score_previous` is there a W_y.
+    (A.2; Choi et al. 2017, Eq. 6.) There is a W_y only with `score_previous`.
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -85,7 +84,7 @@ class ScoredAttention(Attention):
         return [self.W_a, self.U_a] if self.W_y is None else [self.W_a, self.U_a, self.W_y]
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """U_a h_j (B, Tx, n') of `annotations` (B, Tx, 2n), independent of i: computed once a sentence."""
+        """U_a h_j (B, Tx, n') of `annotations` (B, Tx, 2n), independent of i: computed once per sentence."""
         return self.linear(annotations, self.U_a)
 
     def query(self, state: Tensor, previous: Tensor) -> Tensor:
@@ -105,7 +104,7 @@ def first_backward(annotations: Tensor) -> Tensor:
 
 
 def make_attention(architecture: Architecture) -> Attention:
-    """The attention that `architecture` names. A model imports no other, so that it depends on no other."""
+    """The attention that `architecture` names. Only its module is imported, so that a model depends on no other."""
     module, name = ATTENTIONS[architecture.attention]
     attention: Attention = getattr(importlib.import_module(module), name)(architecture)
     return attention

@@ -1,4 +1,4 @@
-"""The alignment model of Section 3.3.2 and A.2: a context of its own for every target word."""
+"""The alignment model of Section 3.3.2 and A.2: every target word has its own context."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Kept(NamedTuple):
 
     values (B, Tx, p): [C; C_z; C_r; C_o] h_j. A linear map of c_i is the same weighted sum of the mapped annotations,
     so c_i itself is never formed.
-    keys (B, Tx, n'): U_a h_j, independent of i and so computed once a sentence (Section 3.3.2).
+    keys (B, Tx, n'): U_a h_j, independent of i and so computed once per sentence (Section 3.3.2).
     mask (B, Tx): False on padding.
     """
 

@@ -1,4 +1,4 @@
-"""Fine-grained attention (Choi et al. 2017, Section 3): a weight for every dimension of every annotation."""
+"""Fine-grained attention (Choi et al. 2017, Section 3): every dimension of an annotation has its own weight."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from nmt.model.products import cached_rows
 from nmt.model.units import Unit
 from nmt.settings.variant import Architecture
 
-LIMIT = 2**26  # bytes of the largest tensor of `attend`, which takes some hypotheses at a time
+LIMIT = 2**26  # bytes of the largest tensor in `attend`, which takes as many hypotheses at a time as that allows
 
 
 class Kept(NamedTuple):
     """What is kept of B sentences.
 
-    annotations (B, Tx, 2n): h_j, for no map of c_i is a weighted sum of mapped annotations.
+    annotations (B, Tx, 2n): h_j. A map of c_i is not a weighted sum of mapped annotations, so c_i is formed.
     keys (B, Tx, n'): U_a h_j.
     mask (B, Tx): False on padding.
     """
@@ -47,7 +47,7 @@ class FineGrainedAttention(ScoredAttention):
 
     @property
     def zero_matrices(self) -> list[nn.Parameter]:
-        """V, as v_a is with a single score for each word."""
+        """V, like v_a where a word has a single score."""
         return [self.V]
 
     def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
@@ -55,7 +55,7 @@ class FineGrainedAttention(ScoredAttention):
         return Kept(annotations, self.keys(annotations), mask), first_backward(annotations)
 
     def weights(self, kept: Kept, query: Tensor) -> Tensor:
-        """alpha_i (..., Tx, 2n), Eqs. 7 and 8, of `query` (..., n'), to which what is `kept` broadcasts."""
+        """alpha_i (..., Tx, 2n), Eqs. 7 and 8, for `query` (..., n'); the tensors of `kept` broadcast to its rows."""
         scores = self.linear(tanh_of_sum(query.unsqueeze(-2), kept.keys), self.V)
         return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=-2)
 

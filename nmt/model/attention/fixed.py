@@ -1,4 +1,4 @@
-"""The fixed-length context of RNNencdec: c_i is the last forward state for every target word (end of A.2)."""
+"""The fixed-length context of RNNencdec: for every target word, c_i is the last forward state (A.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The fast implementation: one loop over time, and what a unit or an attention does within it.
 
 What lies between the matrix products is a function in plain PyTorch here and a Triton kernel of the same name in
-`nmt.model.fast.kernels`. A result is stored in the type of the tensor that takes it.
+`nmt.model.fast.kernels`. Results take the type of the tensor that they are stored in.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ MINUS_ONE = torch.tensor(-1.0)  # a tensor, so that 2 sigma - 1 takes one pass o
 
 
 def tanh_of_sum(x: Tensor, y: Tensor, out: Tensor | None = None) -> Tensor:
-    """tanh(x + y), in `out` if given; x is the smaller one if one is broadcast.
+    """tanh(x + y), in `out` if given; if one is broadcast, x is the smaller one.
 
-    On a CPU it is 2 sigma(2x + 2y) - 1, which differs by rounding errors of 1: PyTorch's sigmoid takes a sixth of the
-    time of its tanh. If autograd records, it needs the result of sigma, which must then not be changed.
+    On a CPU it is 2 sigma(2x + 2y) - 1, equal up to rounding errors of 1, because PyTorch's sigmoid takes a sixth of
+    the time of its tanh. Not while autograd records: it needs the result of sigma unchanged.
     """
     if y.device.type != "cpu" or torch.is_grad_enabled():
         return torch.add(x, y, out=out).tanh_()

@@ -1,7 +1,7 @@
-"""The additive attention in the fast loop: all of a step but the product W_a s_{i-1} (A.2).
+"""The additive attention in the fast loop: all of a step except the product W_a s_{i-1} (A.2).
 
-Linear maps of c_i are the same weighted sums of the mapped annotations. So the loop weights values, the annotations
-mapped to what they add to the unit's pre-activations, and never forms c_i itself.
+A linear map of c_i is the same weighted sum of the mapped annotations. So the loop weights the values, which are the
+annotations mapped to what they add to the unit's pre-activations, and never forms c_i itself.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def attend(
     """Store alpha_i in `alignment` (B, Tx); return c_i, plus `added` if given, (B, p) in the alignment's type.
 
     query (B, n') is W_a s_{i-1}, keys (B, Tx, n') are the U_a h_j, mask (B, Tx) is False on padding. Values (B, Tx, p)
-    are what is weighted: in the type of the alignment, but for the kernel.
+    are what is weighted; except in the kernel, they have the type of the alignment.
     """
-    energy = _sigma(query, keys, v_a) @ (2 * v_a)  # without the sum of v_a, which changes no softmax
+    energy = _sigma(query, keys, v_a) @ (2 * v_a)  # without the sum of v_a, a constant that changes no softmax
     torch.softmax(energy.masked_fill_(~mask, -torch.inf), dim=-1, out=alignment)
     context = torch.bmm(alignment.unsqueeze(1), values).squeeze(1)
     return context if added is None else added + context
@@ -99,9 +99,9 @@ def attend_backward(
     grad_v: Tensor,
     grad_query: Tensor,
 ) -> None:
-    """Backward through `attend`, without the gradient of the values, which is one product over all steps.
+    """Backward through `attend`, except for the gradient of the values, which is one product over all steps.
 
-    From the gradients of c_i (B, p) and, from outside, of alpha_i (B, Tx): fills `grad_query` (B, n') and adds to
+    From the gradients of c_i (B, p) and, from outside the loop, of alpha_i (B, Tx), fills `grad_query` (B, n'). Adds to
     `grad_keys` (B, Tx, n'), contiguous and before scaling by v_a, and to `grad_v` (B, n'), that of v_a per sentence.
     """
     weighed = grad_alignment + torch.bmm(grad_context.to(alignment.dtype).unsqueeze(1), values.transpose(1, 2)).squeeze(
@@ -109,7 +109,7 @@ def attend_backward(
     )
     energy = (alignment * (weighed - (alignment * weighed).sum(dim=-1, keepdim=True))).unsqueeze(1)
     sigma = _sigma(query, keys, v_a)
-    grad_v += torch.bmm(2 * energy, sigma).squeeze(1)  # the energies' gradients of a sentence sum to 0
+    grad_v += torch.bmm(2 * energy, sigma).squeeze(1)  # without -1: a sentence's gradients of energies sum to 0
     slope = torch.addcmul(sigma, sigma, sigma, value=-1, out=sigma)  # a quarter of the tanh's
     energy *= 4
     grad_keys.addcmul_(slope, energy.transpose(1, 2))

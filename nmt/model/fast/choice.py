@@ -17,8 +17,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def kernel(module: str) -> Callable[[Function], Function]:
     """A decorator: on a GPU, the function of the same name in `module` computes instead.
 
-    The first argument, a tensor, decides. The module is imported when it is first needed, for Triton takes a fifth of a
-    second.
+    The device of the first argument, a tensor, decides. The module is imported when it is first needed, because
+    importing Triton takes a fifth of a second.
     """
 
     def choose(plain: Function) -> Function:

@@ -1,9 +1,9 @@
-"""The fine-grained attention in the fast loop: all of a step but the query.
+"""The fine-grained attention in the fast loop: all of a step except the query.
 
-A dimension of c_i has weights of its own, so c_i is formed, and mapped, in every step. Of each step the loop saves c_i
-and alpha_i, in the type of products. The backward pass computes the tanh again, which is cheap beside its product with
-V, a third of all work of the attention, which it would need to compute alpha_i again. The product with V is that of all
-positions of all sentences at once. Products have the type of V; all sums have that of the keys.
+Each dimension of c_i has its own weights, so c_i is formed, and mapped, in every step. The loop saves the c_i and
+alpha_i of each step, these in the type of products: computing alpha_i again would need the product with V, a third of
+the attention's work. The backward pass computes only the tanh again, which is cheap. A product with V takes all
+positions of all sentences at once. Products have the type of V, sums that of the keys.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def attend_backward(
     arriving = grad_context.unsqueeze(1)
     alpha = weights.to(annotations.dtype)
     grad_annotations.addcmul_(alpha, arriving)
-    # A softmax subtracts the weighted mean of its gradients dL/dc_i o h_j, which is dL/dc_i o c_i.
+    # The backward pass of a softmax subtracts the weighted mean of its gradients dL/dc_i o h_j, here dL/dc_i o c_i.
     grad_scores = (annotations - context.unsqueeze(1)).mul_(arriving).mul_(alpha).to(V.dtype)
     hidden = _hidden(query, keys).to(V.dtype)
     rows, seen = grad_scores.flatten(0, 1).T, hidden.flatten(0, 1)

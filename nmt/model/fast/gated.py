@@ -1,4 +1,4 @@
-"""The gated unit in the fast loop: all of a step but the product of the state with U_z and U_r (A.1, A.2).
+"""The gated unit in the fast loop: all of a step except the product of the state with U_z and U_r (A.1, A.2).
 
 Tensors are (B, columns) or, with D directions side by side, (D, B, columns).
 """
@@ -17,8 +17,8 @@ from nmt.model.fast.choice import kernel
 class FastGated:
     """n gated units; inputs are those of candidate, update and reset, weights are [U_z; U_r] (2n, n) and U (n, n).
 
-    U is applied to r o s, which the joined product with s cannot contain: the candidate's columns are not joined. It
-    saves s~ (..., n), z and r (..., 2n) and, as an operand of products, r o s (..., n).
+    U is applied to r o s and so cannot be part of the joined product with s: the candidate's columns are unjoined. It
+    saves s~ (..., n), z and r (..., 2n) and, in the type of products, r o s (..., n).
     """
 
     def __init__(self, hidden: int) -> None:
@@ -71,7 +71,7 @@ class FastGated:
 def gates(
     state: Tensor, inputs: Tensor, product: Tensor, gate: Tensor, reset: Tensor, present: Tensor | None = None
 ) -> None:
-    """z, r = sigma(... + [U_z; U_r] s) into `gate` (B, 2n), z times `present` (B,) if given; r o s into `reset`.
+    """Store z, r = sigma(... + [U_z; U_r] s) in `gate` (B, 2n), z times `present` (B,) if given, and r o s in `reset`.
 
     inputs (B, 3n) are those of candidate, update and reset, product (B, 2n) is [U_z; U_r] s, state (B, n).
     """
@@ -92,7 +92,7 @@ def propose(
     new: Tensor,
     low_precision: Tensor | None = None,
 ) -> None:
-    """s~ = tanh(... + U [r o s]) into `candidate` (B, n), s + z o (s~ - s) into `new` and `low_precision`.
+    """Store s~ = tanh(... + U [r o s]) in `candidate` (B, n) and s + z o (s~ - s) in `new` and `low_precision`.
 
     inputs (B, 3n), product (B, n) is U [r o s], state (B, n), gate (B, 2n) is [z, r].
     """
@@ -105,7 +105,7 @@ def propose(
 
 @kernel("nmt.model.fast.kernels.gated")
 def propose_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
-    """From the gradient of the new state (B, n) to those of the candidate's and the update gate's inputs in `out`."""
+    """Store the gradients of the candidate's and update gate's inputs in `out`, from that of the new state (B, n)."""
     n = state.shape[-1]
     z = gate[..., :n]
     torch.mul(grad_new * z, 1 - candidate * candidate, out=out[..., :n])
@@ -114,7 +114,7 @@ def propose_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: T
 
 @kernel("nmt.model.fast.kernels.gated")
 def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor) -> None:
-    """From the gradient of r o s (B, n) to that of the reset gate's inputs in `out` (B, 3n)."""
+    """Store the gradient of the reset gate's inputs in `out` (B, 3n), from that of r o s (B, n)."""
     n = state.shape[-1]
     r = gate[..., n:]
     torch.mul(grad_reset * state, r * (1 - r), out=out[..., 2 * n :])
@@ -124,7 +124,7 @@ def reset_backward(state: Tensor, grad_reset: Tensor, gate: Tensor, out: Tensor)
 def state_backward(outside: Tensor, grad_new: Tensor, grad_reset: Tensor, grad_product: Tensor, gate: Tensor) -> Tensor:
     """The gradient of s (B, n), a new tensor.
 
-    outside (B, n) comes from outside the loop, grad_new from the new state, of which s is the share 1 - z, grad_reset
+    outside (B, n) comes from outside the loop, grad_new from the new state, in which s has the share 1 - z, grad_reset
     from r o s, and grad_product from the product of s with U_z and U_r (and with the query's matrix).
     """
     z, r = gate.chunk(2, dim=-1)

@@ -1,9 +1,9 @@
 """One loop for every recurrence: any unit, over a sentence in one or both directions, with any attention or none.
 
 It computes what the readable steps of `nmt.model.units` and `nmt.model.attention` compute; docs/model.md draws a step.
-Only what depends on the previous state stays in the loop. A step begins with one product, of the state with the joined
-matrices of unit and attention. The backward pass carries only the gradient of the state from step to step; after it,
-one product over all steps gives the gradient of each matrix.
+Only what depends on the previous state stays in the loop. A step begins with one product of the state with the joined
+matrices of unit and attention. The backward pass takes only the gradient of the state from step to step; after it, one
+product over all steps gives the gradient of each matrix.
 
 T is the number of steps, B that of sentences. Time is the third-last dimension of a tensor, so that D directions can
 run side by side: (T, B, columns) or (D, T, B, columns).
@@ -26,19 +26,19 @@ TIME = -3
 
 
 class FastUnit(Protocol):
-    """A recurrent unit as the loop sees it: all of a step but the joined product. It holds no tensors.
+    """A recurrent unit as the loop sees it: all of a step except the joined product. It holds no tensors.
 
     Its first weight, (inputs - unjoined, hidden), is joined with the attention's; `weights` are the others. `saved` are
     the rows of this step in the tensors of `allocate`.
     """
 
-    hidden: int  # n, the leading columns of the state, which matrices are applied to and others can see
+    hidden: int  # n, the leading columns of the state: what the joined matrices multiply and what others see
     state: int  # columns of the state: more than n if a unit packs several vectors into it
     inputs: int  # columns of what the inputs and the context add to the pre-activations
     unjoined: int  # the leading columns of these, which the joined product does not add to
 
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
-        """Memory for what the backward pass needs of all steps, (..., T, B, columns); `dtype` is that of products."""
+        """Memory for what the backward pass needs, of all steps (..., T, B, columns); `dtype` is that of products."""
 
     def step(
         self,
@@ -51,7 +51,7 @@ class FastUnit(Protocol):
         new: Tensor,
         low_precision: Tensor | None,
     ) -> None:
-        """Fill `saved` and `new`, the next state (..., B, state), with its first n columns in `low_precision`, if any.
+        """Fill `saved`, `new` with the next state (..., B, state), and any `low_precision` with its first n columns.
 
         state (..., B, state), inputs (..., B, inputs), product (..., B, inputs - unjoined). present (..., B) is 1, or 0
         if the state must not change.
@@ -62,16 +62,16 @@ class FastUnit(Protocol):
     ) -> Tensor:
         """Fill `out`, the gradient of the inputs (..., B, inputs), from that of the new state.
 
-        Returns a gradient that it finds on the way and that `grad_state` needs.
+        Returns a gradient that it computes on the way and that `grad_state` needs.
         """
 
     def grad_state(
         self, outside: Tensor, grad_new: Tensor, inner: Tensor, grad_product: Tensor, saved: Sequence[Tensor]
     ) -> Tensor:
-        """The gradient of the state (..., B, state), a new tensor: the sum of all ways in which the state is used.
+        """The gradient of the state (..., B, state), a new tensor: the sum over all uses of the state.
 
         outside (..., B, state) comes from outside the loop. grad_new is the gradient of the new state, inner the result
-        of `grad_inputs`, grad_product (..., B, n) what comes through the joined product.
+        of `grad_inputs`, and grad_product (..., B, n) comes through the joined product.
         """
 
     def grad_weights(self, grad_inputs: Tensor, saved: Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -79,25 +79,25 @@ class FastUnit(Protocol):
 
 
 class FastAttention(Protocol):
-    """An attention as the loop sees it: all of a step but the product of its query. It holds no tensors.
+    """An attention as the loop sees it: all of a step except the product for its query. It holds no tensors.
 
-    Its first tensor, (queries, n), is joined with the unit's and makes the query of a state; `tensors` are the others,
+    Its first tensor, (queries, n), is joined with the unit's and maps a state to its query; `tensors` are the others,
     as `prepare` returns them. `saved` are the rows of this step in the tensors of `allocate`.
     """
 
     queries: int  # columns of the query
 
     def prepare(self, tensors: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
-        """`tensors` in the types that they have in the loop; `dtype` is that of products."""
+        """`tensors` in their types within the loop; `dtype` is that of products."""
 
     def allocate(self, projected: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Memory for the results of all steps, (T, B, ...); the loop returns the first, the others are for backward."""
 
     def attend(self, query: Tensor, inputs: Tensor, tensors: Sequence[Tensor], saved: Sequence[Tensor]) -> Tensor:
-        """Fill `saved` by the query (B, queries); return inputs (B, inputs) plus what the context adds."""
+        """Fill `saved` from the query (B, queries); return inputs (B, inputs) plus what the context adds."""
 
     def accumulators(self, state: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Tensors of zeros that `backward` adds gradients to, step by step; the type is that of `state`."""
+        """Tensors of zeros that `backward` adds gradients to, step by step; their type is that of `state`."""
 
     def backward(
         self,
@@ -153,8 +153,8 @@ def run(
     """Run a recurrence over all T steps; states have the type of `projected`.
 
     projected (..., T, B, inputs): what the inputs add to the pre-activations. initial (..., B, state). present
-    (..., T, B): 1, or 0 where the state does not change. Returns the states, the initial one first,
-    (..., T + 1, B, state), and with an attention the first of what it saved, (T, B, ...).
+    (..., T, B): 1, or 0 where the state does not change. Returns the states (..., T + 1, B, state), the initial one
+    first, and with an attention the first tensor that it saved, (T, B, ...).
     """
     attention, tensors = (None, ()) if attending is None else (attending.attention, attending.tensors)
     word_queries = None if attending is None else attending.word_queries

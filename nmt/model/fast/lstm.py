@@ -1,4 +1,4 @@
-"""The LSTM in the fast loop: all of a step but the product of h_{i-1} with U, U_i, U_f and U_o.
+"""The LSTM in the fast loop: all of a step except the product of h_{i-1} with U, U_i, U_f and U_o.
 
 Tensors are (B, columns) or, with D directions side by side, (D, B, columns). A state is [h; c], both (B, n).
 """
@@ -16,8 +16,8 @@ from nmt.model.fast.choice import kernel
 class FastLSTM:
     """n units; inputs are those of candidate, input, forget and output gate, the weight [U; U_i; U_f; U_o] (4n, n).
 
-    All four take the joined product with h_{i-1}. It saves g, i, f and o (..., 4n), tanh(c_i) (..., n), and whether the
-    state is kept (..., 1).
+    The joined product adds to all four. It saves g, i, f and o (..., 4n), tanh(c_i) (..., n), and whether the state is
+    kept (..., 1).
     """
 
     unjoined = 0
@@ -48,7 +48,7 @@ class FastLSTM:
     def grad_inputs(
         self, state: Tensor, grad_new: Tensor, weights: Sequence[Tensor], saved: Sequence[Tensor], out: Tensor
     ) -> Tensor:
-        """Returns the gradient of [h_{i-1}; c_{i-1}] (..., 2n), without that through the joined product."""
+        """Returns the gradient of [h_{i-1}; c_{i-1}] (..., 2n), except what comes through the joined product."""
         gates, squashed, kept = saved
         return cell_backward(state, grad_new, gates, squashed, kept, out)
 
@@ -73,7 +73,7 @@ def cell(
     new: Tensor,
     low_precision: Tensor | None = None,
 ) -> None:
-    """[g; i; f; o] into `gates` (B, 4n), tanh of the new c into `squashed` (B, n), the new state into `new` (B, 2n).
+    """Store [g; i; f; o] in `gates` (B, 4n), tanh of the new c in `squashed` (B, n), the new state in `new` (B, 2n).
 
     inputs and product (B, 4n) add up to the pre-activations. kept (B, 1) is 1 where the state must not change, else 0:
     there g, i and o are 0 and f is 1. `low_precision` (B, n), if given, takes the new h.
@@ -101,9 +101,9 @@ def cell(
 def cell_backward(
     state: Tensor, grad_new: Tensor, gates: Tensor, squashed: Tensor, kept: Tensor, out: Tensor
 ) -> Tensor:
-    """From the gradient of the new state (B, 2n) to those of the inputs (B, 4n) in `out`.
+    """Store the gradient of the inputs (B, 4n) in `out`, from that of the new state (B, 2n).
 
-    Returns the gradient of the state (B, 2n), without that through the product.
+    Returns the gradient of the state (B, 2n), except what comes through the product.
     """
     n = squashed.shape[-1]
     g, i, f, o = gates.split(n, dim=-1)
@@ -120,8 +120,8 @@ def cell_backward(
 def state_backward(outside: Tensor, inner: Tensor, grad_product: Tensor) -> Tensor:
     """The gradient of the state (B, 2n), a new tensor.
 
-    outside (B, 2n) comes from outside the loop, inner (B, 2n) through the cell, and grad_product (B, n) is that of h
-    alone, from its product with the unit's matrices (and with the query's).
+    outside (B, 2n) comes from outside the loop, inner (B, 2n) through the cell; grad_product (B, n) is that of h alone,
+    from its product with the unit's matrices (and with the query's).
     """
     total = outside + inner
     total[..., : grad_product.shape[-1]] += grad_product

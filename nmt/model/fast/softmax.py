@@ -1,4 +1,4 @@
-"""The softmax over the target vocabulary and its negative log-likelihood, a part of the words at a time."""
+"""The softmax over the target vocabulary and its negative log-likelihood, for some words at a time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nmt.model.fast.choice import kernel
 from nmt.model.products import PADDED, padded_rows, product_type
 
 CHUNK = 1024  # words with logits in memory at once in float32, twice as many in bfloat16: 120 MB at the paper's size
-GPU_CHUNK = 8192  # the same on a GPU, where few large products are faster: 1 GB, mostly all words of a minibatch
+GPU_CHUNK = 8192  # the same on a GPU, where few large products are faster: 1 GB, usually all words of a minibatch
 BLOCK = 64  # words whose logits fit in the cache of a CPU
-MULTIPLE = 16  # rows of operands are padded to a multiple of it: a product with odd rows takes a third longer or more
+MULTIPLE = 16  # rows of operands are padded to a multiple of this length: others make a product a third slower or more
 
 
 def log_probabilities(hidden: Tensor, W_o: Tensor, b_o: Tensor) -> Tensor:
-    """log softmax(W_o t_i + b_o) (N, K) of `hidden` (N, l or rank), in the type of b_o. Autograd cannot record it."""
+    """log softmax(W_o t_i + b_o) (N, K) for `hidden` (N, l or rank), in the type of b_o. Autograd cannot record it."""
     logits = _padded_logits(hidden, len(b_o))
     torch.mm(hidden, W_o.to(hidden.dtype).T, out=logits[:, : len(b_o)])
     exact = logits.to(b_o.dtype)
@@ -34,7 +34,7 @@ def summed_nll(hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted:
 
 
 class _SummedNLL(torch.autograd.Function):
-    """The forward pass computes the gradients too, while it has the probabilities."""
+    """The forward pass also computes the gradients, while it has the probabilities."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
@@ -91,7 +91,7 @@ class _SummedNLL(torch.autograd.Function):
 def errors(logits: Tensor, words: Tensor, counted: Tensor | None, bias: Tensor) -> tuple[Tensor, Tensor]:
     """Replace `logits` (N, K), before adding `bias`, by the gradient of the summed nll of the counted words.
 
-    Returns that sum and the gradient of the bias. words and counted (N,). All is computed in the type of the bias.
+    Returns that sum and the gradient of the bias. words and counted (N,). Everything has the type of the bias.
     """
     words = words.unsqueeze(-1)
     exact = logits.to(bias.dtype)

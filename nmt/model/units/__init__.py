@@ -1,4 +1,4 @@
-"""Recurrent units, for encoder and decoder, and what these ask of them."""
+"""Recurrent units of encoder and decoder, and their interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nmt.settings.variant import UNITS, Architecture
 class Unit(Layer, ABC):
     """n hidden units over m-dimensional inputs and, in the decoder, over contexts of `context` dimensions."""
 
-    inputs: int  # columns of what the input and the context add to the pre-activations
+    inputs: int  # columns of the pre-activations, which are a sum of what input, context and state add
     state: int  # columns of the state; attention, readout and annotations see the first n of them
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Unit(Layer, ABC):
 
 
 def make_unit(architecture: Architecture, context: int | None = None) -> Unit:
-    """The unit that `architecture` names. A model imports no other, so that it depends on no other."""
+    """The unit that `architecture` names. Only its module is imported, so that a model depends on no other unit."""
     module, name = UNITS[architecture.unit]
     kind = getattr(importlib.import_module(module), name)
     unit: Unit = kind(architecture.embedding, architecture.hidden, context)

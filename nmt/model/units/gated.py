@@ -1,4 +1,4 @@
-"""The gated hidden unit of Section 3.3.1 and A.1, for encoder and decoder."""
+"""The gated hidden unit of Section 3.3.1, A.1 and A.2, for encoder and decoder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from nmt.model.units import Unit
 class GatedUnit(Unit):
     """Gated hidden units, whose state is s_i alone.
 
-    Only the candidate has a bias, as in the original code. All that the input and the context add to the three
-    pre-activations arrives as one sum of `inputs` = 3n columns, in the order candidate, update, reset.
+    Only the candidate has a bias, as in the original code. What the input and the context add to the three
+    pre-activations arrives as one tensor of `inputs` = 3n columns, in the order candidate, update, reset.
     """
 
     def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:

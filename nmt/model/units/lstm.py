@@ -13,8 +13,8 @@ from nmt.model.units import Unit
 class LSTM(Unit):
     """Units whose state is [h_i; c_i], hidden state and memory cell, one after the other.
 
-    All that the input and the context add to the pre-activations arrives as one sum of `inputs` = 4n columns, in the
-    order candidate, input gate, forget gate, output gate. Each of them has a bias.
+    What the input and the context add to the pre-activations arrives as one tensor of `inputs` = 4n columns, in the
+    order candidate, input gate, forget gate, output gate. Each of the four has a bias.
     """
 
     def __init__(self, embedding: int, hidden: int, context: int | None = None) -> None:

@@ -1,10 +1,10 @@
 """Functions of the fast implementation as Triton kernels for CUDA, each with the name and arguments of the plain one.
 
-The plain function's docstring is the kernel's too. Sums have the type of the states. Each result is stored in the type
-of the tensor that takes it, so that an operand of a bfloat16 product needs no copy. Tensors are contiguous in their
-last dimension and may be slices in the others. No call waits for the host and each number is written by one program, so
-a CUDA graph can capture the calls and a repetition gives the same bytes. The tiles are fixed: autotuning would wait for
-the device.
+The docstring of the plain function holds for the kernel, too. Sums have the type of the states. Results take the type
+of the tensor that they are stored in, so that an operand of a bfloat16 product needs no copy. Tensors are contiguous in
+their last dimension and may be slices in the others. No call waits for the host, so a CUDA graph can capture it, and
+each number is written by one program, so a repetition gives the same bytes. The tiles are fixed: autotuning would wait
+for the device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 
 __all__ = ["jit", "pointwise", "row_of", "rows_of", "tanh", "tl", "triton"]
 
-#: Units that one program of a pointwise kernel computes: one a thread.
+#: Units that one program of a pointwise kernel computes: one per thread.
 UNITS = 128
 
 
@@ -28,7 +28,7 @@ def jit(kernel: Callable[..., Any]) -> Any:
 
 
 def rows_of(tensor: Tensor) -> tuple[Tensor, int, int]:
-    """`tensor` (B, columns) or (D, B, columns) as the kernels take it: with its strides by direction and by row."""
+    """`tensor` (B, columns) or (D, B, columns) as the kernels take it, with its strides by direction and by row."""
     return tensor, tensor.stride(0) if tensor.ndim == 3 else 0, tensor.stride(-2)
 
 

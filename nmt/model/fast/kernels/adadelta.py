@@ -1,7 +1,7 @@
 """The kernel of Adadelta's update (`nmt.training.optimizer`): each number is read once and written once.
 
-One launch a parameter costs little within a CUDA graph. One for all would need a table of the addresses of the
-gradients, which differ from graph to graph.
+Within a CUDA graph, a launch for each parameter costs little. One launch for all would need a table of the gradients'
+addresses, which differ from graph to graph.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from torch import Tensor
 
 from nmt.model.fast.kernels import jit, tl, triton
 
-#: Numbers that one program updates, ...
+#: Numbers that one program updates.
 NUMBERS = 1024
-#: ... and those that a thread may read at once, 16 bytes in float32, if the size is a multiple.
+#: Numbers that a thread may read at once, 16 bytes in float32, if the size is a multiple of it.
 ALIGNED = 4
 
 

@@ -6,11 +6,11 @@ from torch import Tensor
 
 from nmt.model.fast.kernels import jit, row_of, rows_of, tanh, tl, triton
 
-#: Positions by columns that one program holds at once, if its results are one number a position, ...
+#: Positions by columns that one program holds at once, if its result is a number for each position.
 POSITION_TILE = (4, 512)
-#: ... if they are columns of a context, ...
+#: The same if its result is columns of a context.
 CONTEXT_TILE = (16, 256)
-#: ... and if they are columns of a query: fewer, so that 80 sentences still occupy a whole GPU.
+#: The same if its result is columns of a query: fewer, so that 80 sentences still occupy a whole GPU.
 QUERY_TILE = (8, 64)
 
 
@@ -92,7 +92,8 @@ def attend(
 ) -> Tensor:
     """Two kernels, the first for the scores.
 
-    With one program a sentence, 80 sentences do not occupy a GPU; with several, each would compute all scores again.
+    With one program for each sentence, 80 sentences do not occupy a GPU; with several, each would compute all scores
+    again.
     """
     sentences, positions, width = values.shape
     keys, values = keys.flatten(0, 1), values.flatten(0, 1)

@@ -97,7 +97,7 @@ def _weigh_dimensions_backward(
 ) -> None:
     """The gradients of scores and annotations: K dimensions of J positions of a sentence.
 
-    A softmax subtracts the weighted mean of its gradients dL/dc_i o h_j, which is dL/dc_i o c_i.
+    The backward pass of a softmax subtracts the weighted mean of its gradients dL/dc_i o h_j, here dL/dc_i o c_i.
     """
     kind: tl.constexpr = annotations.dtype.element_ty
     j = tl.program_id(2) * J + tl.arange(0, J)

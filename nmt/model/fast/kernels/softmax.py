@@ -7,8 +7,8 @@ from torch import Tensor
 
 from nmt.model.fast.kernels import jit, tl
 
-#: Columns of a row that its program holds at once, and the program's warps: many, since the second pass finds the rows
-#: in the cache of a GPU only if few are under way.
+#: Columns of a row that its program holds at once, and the program's warps: many, because the second pass finds the
+#: rows in the cache of a GPU only if few programs run at a time.
 COLUMNS, WARPS = 4096, 16
 
 
@@ -23,7 +23,7 @@ def _errors(
     by_row: tl.int32,
     K: tl.constexpr,
 ) -> None:
-    """The loss of a row, and its errors in place of its logits: first maximum and sum together, then the errors."""
+    """Store the loss of a row and replace its logits by its errors: first maximum and sum together, then the errors."""
     kind: tl.constexpr = losses.dtype.element_ty
     row = tl.program_id(0).to(tl.int64)
     logits += row * by_row
