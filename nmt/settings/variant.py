@@ -73,8 +73,8 @@ class Optimization:
     evaluations without improvement after which training stops (0: never); `stop_on` is the score of the development set
     that must improve, its likelihood or the BLEU of its greedy translations; `evaluate_every` counts updates;
     `sort_batches` counts the batches that are read ahead and sorted by length (Appendix B.2); over the last `cooldown`
-    updates before the cap, the learning rate falls linearly to 0; `dropout` is the probability of each unit of the
-    annotations and of the maxout layer to be 0 in an update.
+    updates before the cap, the learning rate falls linearly to 0; `dropout` is the probability that a unit of the
+    annotations, or of what the output matrix is applied to, is 0 in an update.
     """
 
     updates: Annotated[int, integer(1)]
