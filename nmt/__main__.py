@@ -133,10 +133,11 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
     except OSError as error:
         discard_output()
         where, what = error.filename, error.strerror or error
+        temporary = os.environ.get("TMPDIR") or "/tmp"
         if error.errno == errno.EBADF:
             where, what = None, "standard input or output is closed; open it or name a file"
         elif error.errno in DISK_FULL:
-            where, what = where or "the disk of the output", "no space left; free some and repeat"
+            where, what = where or f"the disk of the output or of {temporary}", "no space left; free some and repeat"
         print(f"{name}: {f'{where}: ' if where else ''}{what}", file=sys.stderr)
         return 1
     except (MemoryError, RuntimeError) as error:

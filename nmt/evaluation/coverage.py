@@ -7,12 +7,13 @@ all on the shortlist of their side. Where the shortlists are of subwords, subwor
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from nmt.corpora.pairs import split_words
+from nmt.corpora.pairs import read_byte_pairs, split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist, add_codes_argument, read_shortlists
 from nmt.system.files import UserError, read_lines, warn
@@ -124,6 +125,11 @@ def run(arguments: argparse.Namespace) -> None:
         corpora = {row[0]: whole(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
     except ValueError as error:
         raise UserError(f"{arguments.audit}: pairs_kept: {error}; make the file again") from None
+    if repeated := [name for name, times in Counter(arguments.names).items() if times > 1]:
+        raise UserError(f"--names: {repeated[0]} is there twice; name each text once")
+    for pair in zip(arguments.sources, arguments.targets, strict=True):
+        for _ in read_byte_pairs(*pair):  # which refuses sides of different lengths
+            pass
     rows = []
     sides = zip(read_shortlists(arguments), arguments.texts, (arguments.sources, arguments.targets), strict=True)
     for shortlist, train, paths in sides:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
 
@@ -17,6 +18,7 @@ BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, wi
 BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80
 WORDS = 25  # of a sentence of real text
 WORTH_SAYING = 3600, 1e9  # seconds and bytes; of less, nothing is said
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, csv.Error)  # what a damaged table may raise
 SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
 
 
@@ -43,28 +45,30 @@ def training_seconds(experiment: Experiment, variants: Collection[str], bench: P
 
     Without a bench, it is 0 s. Evaluations are not counted, nor is what a patience may save.
     """
-    rows = _rows(bench)
+    updates = _updates(bench)
     total = 0.0
     for name in variants:
         variant = experiment.variants[name]
-        row = rows.get(variant.optimization.precision)
-        if row is not None:
+        if (update := updates.get(variant.optimization.precision)) is not None:
             rate = update_products(Architecture(output_rank=None), BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH)
-            rate /= float(row["seconds"])
+            rate /= update[0]
             symbols = (experiment.bpe.symbols if experiment.bpe else experiment.shortlist.size) + 1
             products = update_products(variant.architecture, symbols, WORDS, variant.optimization.batch)
             total += _left(experiment, variant) * products / rate
-    return total, next((row["device"] for row in rows.values()), "")
+    return total, next((device for _, device in updates.values()), "")
 
 
-def _rows(bench: Path) -> dict[str, Mapping[str, str]]:
-    """The rows of our implementation on short sentences, by precision; of several models, those of the first."""
-    found: dict[str, Mapping[str, str]] = {}
-    if bench.is_file():
-        with open(bench, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["implementation"] == "ours" and float(row["source_words"]) == BENCH_WORDS:
-                    found.setdefault(row["precision"], row)
+def _updates(bench: Path) -> dict[str, tuple[float, str]]:
+    """The seconds of our update on short sentences and its device, by precision; of several models, the first's.
+
+    A bench that is missing or damaged has none.
+    """
+    found: dict[str, tuple[float, str]] = {}
+    with suppress(*UNREADABLE), open(bench, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            short = row["implementation"] == "ours" and float(row["source_words"]) == BENCH_WORDS
+            if short and (seconds := float(row["seconds"])) > 0:
+                found.setdefault(row["precision"], (seconds, row["device"]))
     return found
 
 
@@ -109,13 +113,18 @@ def pair_products(model: Architecture, symbols: int, source: float, target: floa
 
 
 def measured(experiment: str) -> dict[str, float]:
-    """The mean seconds of a job of each rule in the last run of an experiment, by its benchmark files."""
+    """The mean seconds of a job of each rule in the last run of an experiment."""
+    return {rule: fmean(seconds) for rule, seconds in job_seconds(experiment).items()}
+
+
+def job_seconds(experiment: str) -> dict[str, list[float]]:
+    """The seconds of the last jobs of each rule, by benchmark files in the working directory that are not damaged."""
     found: dict[str, list[float]] = {}
     for path in Path("benchmarks").glob(f"*/{experiment}/**/*.tsv"):
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = [row["s"] for row in csv.DictReader(file, delimiter="\t") if row.get("s")]
-        found.setdefault(path.parts[1], []).extend(float(one) for one in rows if math.isfinite(float(one)))
-    return {rule: fmean(seconds) for rule, seconds in found.items() if seconds}
+        with suppress(*UNREADABLE), open(path, encoding="utf-8", newline="") as file:
+            rows = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t") if row["s"]]
+            found.setdefault(path.parts[1], []).extend(one for one in rows if math.isfinite(one))
+    return {rule: seconds for rule, seconds in found.items() if seconds}
 
 
 def span(seconds: float) -> str:

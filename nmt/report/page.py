@@ -5,9 +5,7 @@ Also words and weights as the scripts of pages read them (`words.js`).
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -20,6 +18,7 @@ from nmt.corpora.detokenize import joins, unescape
 from nmt.corpora.pieces import SPACE
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
+from nmt.system.tables import rows_of_csv
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -68,7 +67,7 @@ def show_table(path: str, level: int = 1) -> str:
     if path.endswith(".md"):
         return _markdown("\n".join(line for line in lines if line != f"**{MADE_UP}**"), level)
     if path.endswith(".csv"):
-        return _csv(path, csv.reader(io.StringIO("\n".join(lines), newline="")))
+        return _csv(path, rows_of_csv(lines))
     raise UserError(f"{path}: neither .md nor .csv; name a table in one of these formats")
 
 

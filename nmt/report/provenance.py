@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import platform
 import subprocess
-from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from nmt.monitor.forecast import job_seconds
 from nmt.settings.checks import parse_json
 from nmt.settings.project import PROJECT
-from nmt.system.files import read_json, read_lines, sha256, write_json
+from nmt.system.files import read_json, sha256, write_json
 from nmt.system.options import Output
-from nmt.system.tables import real
 
 PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm", "snakemake")
 OF_A_MODEL = ("updates", "updates_best", "hours", "device", "precision", "seed", "settings_digest")
@@ -26,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--code", required=True, metavar="JSON", help="the digest of the code of each step")
     parser.add_argument("--summaries", nargs="*", default=[], metavar="JSON", help="summary.json of each model")
     parser.add_argument("--texts", nargs="+", required=True, help="prepared texts: training, development and test")
-    parser.add_argument("--benchmarks", type=Path, required=True, help="folder of Snakemake's benchmark files")
     parser.add_argument("--experiment", required=True, help="name of the experiment")
     parser.add_argument("--output", type=Output, required=True, help="JSON")
 
@@ -54,15 +52,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def seconds(folder: Path, experiment: str) -> dict[str, float]:
-    """The seconds of all jobs of each step, by Snakemake's benchmark files FOLDER/STEP/EXPERIMENT/*.tsv."""
-    found: Counter[str] = Counter()
-    for file in sorted(folder.glob(f"*/{experiment}/**/*.tsv")):
-        _, *jobs = read_lines(file)
-        found[file.relative_to(folder).parts[0]] += sum(real(job.split("\t")[0]) for job in jobs)
-    return {step: round(total, 1) for step, total in found.items()}
-
-
 def run(arguments: argparse.Namespace) -> None:
     models: dict[str, Any] = {}
     for path in arguments.summaries:
@@ -73,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         "command": arguments.command,
         "commit": commit(PROJECT),
         "versions": versions(),
-        "seconds": seconds(arguments.benchmarks, arguments.experiment),
+        "seconds": {rule: round(sum(jobs), 1) for rule, jobs in sorted(job_seconds(arguments.experiment).items())},
         "models": models,
         "texts": {Path(path).name: sha256(path) for path in arguments.texts},
         "code": parse_json(arguments.code, "--code"),

@@ -46,8 +46,13 @@ def write_csv(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterab
 
 def read_csv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
     """The rows of a CSV file below its header. Raises UserError unless the header is `columns`."""
-    rows = list(csv.reader(io.StringIO("\n".join(read_lines(path)), newline="")))
-    return _below_header(path, rows, columns, "make the file again")
+    return _below_header(path, rows_of_csv(read_lines(path)), columns, "make the file again")
+
+
+def rows_of_csv(lines: Iterable[str]) -> list[list[str]]:
+    """The rows of a CSV file, header included; a cell may hold a sentence of any length."""
+    csv.field_size_limit(2**31 - 1)
+    return list(csv.reader(io.StringIO("\n".join(lines), newline="")))
 
 
 def read_tsv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:

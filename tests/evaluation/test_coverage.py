@@ -13,7 +13,7 @@ from tests.conftest import SmallDisk
 
 TRAIN = {"en": "a b\na c\n\na a\n", "fr": "x x\nx\ny z\nz\n"}
 SHORTLISTS = {"en": "<eos>\t4\n<unk>\t2\na\t4\nb\t1\n", "fr": "<eos>\t4\n<unk>\t1\nx\t3\nz\t2\n"}
-TEST = {"en": "b UNK\n  a\n", "fr": "\n"}
+TEST = {"en": "b UNK\n  a\n", "fr": "\n\n"}
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_every_text_has_a_row_in_each_language(tmp_path: Path, words: list[str])
         ["none", "fr", "3", "0", "0", "0", "0", "0", "", ""],
         ["second", "fr", "3", "1", "1", "1", "1", "0", "100.00", "0.00"],
         ["total", "fr", "3", "4", "3", "3", "6", "1", "83.33", "16.67"],
-        ["test", "fr", "3", "1", "1", "0", "0", "0", "", ""],
+        ["test", "fr", "3", "2", "2", "0", "0", "0", "", ""],
     ]
 
 
@@ -88,6 +88,20 @@ def test_sets_and_names_go_together(words: list[str], capsys: pytest.CaptureFixt
     words.insert(words.index("test") + 1, "another")
     assert main(words) == 1
     assert "--names: 2 names" in capsys.readouterr().err
+
+
+def test_a_text_is_named_once_and_has_two_sides_of_one_length(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = list(words)
+    for option in ("--names", "--sources", "--targets"):
+        twice.insert(twice.index(option) + 1, twice[twice.index(option) + 1])
+    assert main(twice) == 1
+    assert "--names: test is there twice; name each text once\n" in capsys.readouterr().err
+    (tmp_path / "test.fr").write_text("x\n")
+    assert main(words) == 1
+    assert "test.en has 2 lines, " in capsys.readouterr().err
+    assert not (tmp_path / "coverage.csv").exists()
 
 
 def test_a_full_disk_is_one_line_and_room_mends_it(

@@ -10,7 +10,7 @@ import pytest
 
 from bench.machine import PAPER, products_of_update
 from nmt.corpora.registry import Archive
-from nmt.monitor.forecast import BENCH, announcement, span, training_seconds, update_products
+from nmt.monitor.forecast import BENCH, announcement, measured, span, training_seconds, update_products
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Architecture
@@ -24,6 +24,17 @@ slow,float32,ours,20.0000,99
 slow,float32,ours,50.0000,99
 """
 ARCHIVES = [Archive("https://host/a.tgz", bytes=3_000_000_000), Archive("https://host/b.tgz", bytes=400_000_000)]
+
+
+DAMAGED = [
+    "a,b\n1,2\n",
+    "implementation,source_words,precision,device,seconds\nours,20,float32,x,\nours,20\n",
+    "implementation,source_words,precision,device,seconds\nours,20,float32,x,0\n",
+    "s\n",
+    "<<<<<<< HEAD\n",
+    "\udcff\n",
+    "s\th:m:s\nx\t0\n",
+]
 
 
 @pytest.fixture
@@ -58,6 +69,19 @@ def test_trainings_take_their_updates_at_the_speed_of_the_bench(paper: Experimen
     assert 1.2 < seconds / (288_000 * 2.5) < 1.4
     assert training_seconds(paper, [], BENCH) == (0, device)
     assert training_seconds(paper, ["RNNsearch-50"], Path("none.csv")) == (0, "")
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_table_gives_no_estimate(paper: Experiment, tmp_path: Path, text: str) -> None:
+    """It serves the display alone, and so ends no run."""
+    BENCH.write_text(text, errors="surrogateescape")
+    assert training_seconds(paper, ["RNNsearch-50"], BENCH) == (0, "")
+    assert announcement(paper, [], ["RNNsearch-50"], tmp_path) == ""
+    folder = tmp_path / "benchmarks/train" / paper.name
+    folder.mkdir(parents=True)
+    (folder / "a.tsv").write_text("s\n3\n")
+    (folder / "b.tsv").write_text(text, errors="surrogateescape")
+    assert measured(paper.name) == {"train": 3}
 
 
 def test_updates_that_are_done_do_not_count(paper: Experiment) -> None:

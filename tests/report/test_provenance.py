@@ -32,7 +32,7 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "benchmarks" / f"{path}.tsv").write_text("".join(line + "\n" for line in lines))
     words = ["--experiment", "one", "--command", "snakemake --cores 2", "--configuration", '{"seed": 3}']
     words += ["--code", '{"evaluate": "ab"}', "--summaries", "summary.json", "--texts", "train.en"]
-    assert main(["provenance", *words, "--benchmarks", "benchmarks", "--output", "record.json"]) == 0
+    assert main(["provenance", *words, "--output", "record.json"]) == 0
     record = json.loads((tmp_path / "record.json").read_text())
     assert record.pop("versions")["python"] == platform.python_version()
     assert re.fullmatch("[0-9a-f]{40}[+]?", record.pop("commit"))

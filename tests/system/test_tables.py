@@ -11,7 +11,7 @@ from nmt.system.tables import read_csv, read_tsv, write_csv
 
 
 def test_csv_keeps_every_word(tmp_path: Path) -> None:
-    words = ['"', ",", "null", "NA", "\u2028", "\x85", "$", "a\rb", "\x00", "\ufeff", "two\nlines", ""]
+    words = ['"', ",", "null", "NA", "\u2028", "\x85", "$", "a\rb", "\x00", "\ufeff", "two\nlines", "", "x" * 200_000]
     path = str(tmp_path / "words.csv")
     write_csv(path, ["word", "n"], [[word, 1] for word in words])
     assert read_csv(path, ["word", "n"]) == [[word, "1"] for word in words]

@@ -120,4 +120,4 @@ rule provenance:
     shell:
         "python -m nmt provenance --experiment {params.experiment:q} --command {params.command:q}"
         " --configuration {params.configuration:q} --code {params.steps:q} --summaries {input.summaries:q}"
-        f" --texts {{input.texts:q}} --benchmarks benchmarks --output {{output:q}}{LOG}"
+        f" --texts {{input.texts:q}} --output {{output:q}}{LOG}"

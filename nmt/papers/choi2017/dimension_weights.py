@@ -12,7 +12,7 @@ from nmt.papers.choi2017.weights import add_one_sentence_arguments, one_sentence
 from nmt.report.panels import COLUMNS, Panel, csv_rows
 from nmt.system.files import UserError
 from nmt.system.options import Output
-from nmt.system.tables import read_csv, write_csv
+from nmt.system.tables import SHOWN, read_csv, write_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +27,10 @@ def run(arguments: argparse.Namespace) -> None:
     panels = []
     for row in chosen:
         name, dimension = row["class"], row["dimension"]
-        if not dimension.isdecimal() or not 1 <= int(dimension) <= alpha.shape[-1]:
-            raise UserError(f"{arguments.dimensions}: {arguments.model} has no dimension {dimension}; make it again")
+        if dimension not in map(str, range(1, alpha.shape[-1] + 1)):
+            raise UserError(
+                f"{arguments.dimensions}: {arguments.model} has no dimension {dimension[:SHOWN]}; make it again"
+            )
         weights = alpha[:, :, int(dimension) - 1]
         panels.append(Panel(f"{name}, dimension {dimension}", sentence.source, sentence.target, weights))
     write_csv(arguments.output, COLUMNS, csv_rows(panels))

@@ -26,8 +26,13 @@ def read_points(path: str) -> tuple[list[str], NDArray[np.floating]]:
     weights: dict[tuple[int, int], float] = {}
     for number, (position, symbol, dimension, weight) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            weights[whole(position), whole(dimension) - 1] = real(weight)
-            symbols[whole(position)] = symbol
+            place = whole(position), whole(dimension) - 1
+            if place[1] < 0:
+                raise ValueError("dimensions are counted from 1")
+            if place in weights:
+                raise ValueError("this weight is there twice")
+            weights[place] = real(weight)
+            symbols[place[0]] = symbol
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not weights:

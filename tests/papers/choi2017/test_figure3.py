@@ -40,6 +40,8 @@ def test_symbols_against_dimensions(tmp_path: Path) -> None:
         (POINTS.replace("1,re@@,2,0.8\n", ""), "5 weights, not 2 x 3; make the file again"),
         ("0,a,1,dark\n", "row 2: "),
         ("0,a,one,0.5\n", "row 2: "),
+        ("0,a,1,0.5\n0,a,1,0.9\n", "row 3: this weight is there twice; make the file again"),
+        ("0,a,0,0.5\n", "row 2: dimensions are counted from 1; make the file again"),
         ("", "no weights in it"),
     ],
 )
