@@ -1,6 +1,6 @@
 """Neural machine translation by jointly learning to align and translate: every step of the reproduction.
 
-For Python programs, `nmt.load(DIR).translate(lines)` translates with a trained model.
+For Python programs, `nmt.load(DIR)` is a trained model: `translate`, `search`, `score` and `align` are its methods.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nmt.search.translator import Translator
+    from nmt.search.loaded import Model
 
 __version__ = "0.1.0"  # pyproject.toml reads it here
 
 
 def load(
     folder: str | os.PathLike[str], device: str = "auto", *, tokenized: bool = False, precision: str = "float32"
-) -> Translator:
-    """The trained model in `folder`, such as data/EXPERIMENT/models/VARIANT, ready to translate.
+) -> Model:
+    """The trained model in `folder`, such as data/EXPERIMENT/models/VARIANT, ready to use.
 
     `device` is "cpu", "cuda" or "auto", a GPU where there is one. With `tokenized`, text has spaces between words, and
     otherwise it is plain. `precision` is that of matrix products, "float32" or "bf16".
@@ -26,14 +26,15 @@ def load(
     precision.
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
-    from nmt.search.translator import Translator
+    from nmt.search.loaded import Model
     from nmt.settings.checks import checked, choice
     from nmt.settings.variant import DEVICES, PRECISIONS
-    from nmt.system.device import choose_device
+    from nmt.system.device import choose_device, survive_forks
     from nmt.trained import load_trained
 
     checked(device, choice(*DEVICES), "device")
     checked(precision, choice(*PRECISIONS), "precision")
     trained = load_trained(os.fspath(folder), choose_device(device))
     trained.freeze(precision)
-    return Translator(trained, tokenized)
+    survive_forks()
+    return Model(trained, tokenized, device=device, precision=precision)

@@ -80,7 +80,7 @@ sentencepiece: {symbols: 8000}"""
 TOKENIZED = """\
 tokenized: true  # there are spaces between words and punctuation marks already
 shortlist: {{size: {words}}}  # how many words of each side the model knows
-# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown"""
+# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown; `shortlist` then says nothing"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ COLUMNS = (
 )
 
 
-MANY_UNKNOWN = 1 / 3  # of the words of a text
+MANY_UNKNOWN = 1 / 10  # of the words of a text
 
 
 @dataclass
@@ -73,7 +73,7 @@ def count(lines: Iterable[str], shortlist: Shortlist) -> Count:
 def measure(
     shortlist: Shortlist, language: str, train: Path, corpora: dict[str, int], sets: dict[str, Path]
 ) -> list[list[Cell]]:
-    """The rows of one language, and a warning for each text with many unknown words.
+    """The rows of one language, and a warning that names the texts with many unknown words.
 
     `corpora` gives the number of lines of each corpus in `train`, in order. Raises UserError where `train` has another
     number of lines.
@@ -92,13 +92,13 @@ def measure(
             )
     counts.append((TOTAL, whole))
     counts += [(name, count(read_lines(path), shortlist)) for name, path in sets.items()]
-    for text, one in counts:
-        if one.unk_tokens > MANY_UNKNOWN * one.tokens:
-            warn(
-                f"{text}: {100 * one.unk_tokens / one.tokens:.0f} % of the words in {language} are unknown to the "
-                "models; give them more words (shortlist.size) or subwords (bpe), and put spaces between the words of "
-                "a language that has none"
-            )
+    many = [(text, one) for text, one in counts if one.unk_tokens > MANY_UNKNOWN * one.tokens]
+    if many:
+        shares = ", ".join(f"{100 * one.unk_tokens / one.tokens:.0f} % of {text}" for text, one in many)
+        warn(
+            f"many words in {language} are unknown to the models: {shares}; give them more words (shortlist.size) or "
+            "subwords (bpe), and put spaces between the words of a language that has none"
+        )
     return [one.row(text, language, size) for text, one in counts]
 
 

@@ -1,9 +1,10 @@
 """The papers: a package for each, with its tables and figures. The workflow reads the module `paper` of a package.
 
 `paper` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
-package, and one line of help), `Settings` with the class method `build`, `check(settings, experiment)`, which raises
-UserError, and `artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than
-the experiment's.
+package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are the
+settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
+`artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than the
+experiment's.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ def paper(name: str) -> Any:
 
 
 def settings(experiment: Experiment) -> Any:
-    """The checked settings of the experiment's paper, None without a paper. Raises UserError."""
+    """The checked settings of the experiment's paper, without what names a variant that is left out. Raises UserError.
+
+    None without a paper.
+    """
     if experiment.paper is None:
         return None
     found = paper(experiment.paper.name)
-    checked = found.Settings.build(experiment.paper.settings, "config: paper")
+    checked = found.without(found.Settings.build(experiment.paper.settings, "config: paper"), experiment.left_out)
     found.check(checked, experiment)
     return checked
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.search.alignments import alignments
+from nmt.search.given import aligned
 from nmt.search.text import add_pair_arguments, read_symbol_pairs
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
@@ -53,21 +52,14 @@ def run(arguments: argparse.Namespace) -> None:
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
     trained.require_attention("align")
+    trained.freeze()
     sources, targets = read_symbol_pairs(arguments, trained)
     if arguments.figure is not None and len(sources) > PANELS:
         raise UserError(
             f"--figure: {arguments.source} has {len(sources)} lines, too many for one picture; "
             f"give at most {PANELS}, or --table alone"
         )
-    matrices = alignments(
-        trained.model,
-        [trained.source.ids(words) for words in sources],
-        [trained.target.ids(words) for words in targets],
-    )
-    panels = [
-        Panel(str(line), [*source, EOS_SYMBOL], [*target, EOS_SYMBOL], weights)
-        for line, (source, target, weights) in enumerate(zip(sources, targets, matrices, strict=True), 1)
-    ]
+    panels = [Panel(str(line), *pair) for line, pair in enumerate(aligned(trained, sources, targets), 1)]
     if arguments.table is not None:
         write_csv(arguments.table, COLUMNS, csv_rows(panels))
     if arguments.figure is not None:

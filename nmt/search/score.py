@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from nmt.search.given import scores
 from nmt.search.text import add_pair_arguments, add_precision_argument, read_symbol_pairs, write_text
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
-
-SORTED_TOGETHER = 1000  # pairs that are sorted by length, so that a batch has little padding
 
 EXAMPLES = """\
 SOURCE and TARGET have the same number of lines, and so has the output after its header. The probability of a sentence
@@ -38,19 +37,12 @@ def run(arguments: argparse.Namespace) -> None:
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.system.device import prepare
     from nmt.trained import load_trained
-    from nmt.training.likelihood import sentence_nll
 
-    device = prepare(arguments)
-    trained = load_trained(arguments.model, device)
+    trained = load_trained(arguments.model, prepare(arguments))
     trained.freeze(arguments.precision)
     sources, targets = read_symbol_pairs(arguments, trained)
-    source_ids = [trained.source.ids(words) for words in sources]
-    target_ids = [trained.target.ids(words) for words in targets]
     rows = ["log_probability\twords"]
     with Progress(f"score {arguments.target}", len(targets), "pairs", silent=SILENT_SECONDS) as progress:
-        for first in range(0, len(targets), SORTED_TOGETHER):
-            part = slice(first, first + SORTED_TOGETHER)
-            losses = sentence_nll(trained.model, source_ids[part], target_ids[part], device)
-            rows += [f"{-loss:.6f}\t{len(words) + 1}" for loss, words in zip(losses, targets[part], strict=True)]
-            progress.update(len(losses))
+        for one in progress.over(scores(trained, sources, targets)):
+            rows.append(f"{one.log_probability:.6f}\t{one.length}")
     write_text(arguments.output, rows)

@@ -61,7 +61,7 @@ class Experiment:
 
     With the `tokenizer` sentencepiece, words are what stands between spaces, and their subwords are its pieces.
     `tokenized` text has spaces between words already. With `files` the corpora are named after their uses, and there is
-    neither a registry ("") nor a mirror.
+    neither a registry ("") nor a mirror. `left_out` are the variants that are null, and those that continue them.
     """
 
     name: Annotated[str, identifier()]
@@ -87,6 +87,7 @@ class Experiment:
     bpe: sections.BytePairs | None = None
     sentencepiece: sections.SentencePiece = field(default_factory=sections.SentencePiece)
     paper: Paper | None = None
+    left_out: frozenset[str] = frozenset()
 
     @property
     def is_generated(self) -> bool:
@@ -151,8 +152,12 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     }
     if "files" in typed:
         typed["corpora"] = typed["files"].corpora()
-    variants = _variants(mapping, scalars.get("seed", Experiment.seed))
-    experiment = Experiment(**scalars, **typed, variants=variants, paper=_paper(mapping.get("paper")))
+    variants, left_out = _variants(mapping, scalars.get("seed", Experiment.seed))
+    if "evaluate" in typed:
+        compare = tuple(pair for pair in typed["evaluate"].compare if left_out.isdisjoint(pair))
+        typed["evaluate"] = replace(typed["evaluate"], compare=compare)
+    paper = _paper(mapping.get("paper"))
+    experiment = Experiment(**scalars, **typed, variants=variants, paper=paper, left_out=left_out)
     if experiment.subwords:
         experiment = replace(experiment, shortlist=sections.Shortlist(experiment.subwords.symbols))
     _check_variants(experiment)
@@ -173,16 +178,20 @@ def _paper(value: Any) -> Paper | None:
     return Paper(checked(settings.pop("name", None), identifier(), "config: paper.name"), settings)
 
 
-def _variants(mapping: Mapping[str, Any], seed: int) -> dict[str, Variant]:
-    """Every variant but those that are null; its own settings override its prototype's, and these the defaults."""
+def _variants(mapping: Mapping[str, Any], seed: int) -> tuple[dict[str, Variant], frozenset[str]]:
+    """The variants, and the names of those that are left out: they are null, or continue one that is left out.
+
+    A variant's own settings override its prototype's, and these the defaults.
+    """
     defaults = _known(mapping.get("defaults", {}), OF_A_VARIANT, "config: defaults")
     prototypes = {
         prototype: _known(settings, OF_A_VARIANT, f"config: prototypes.{prototype}")
         for prototype, settings in section(mapping.get("prototypes", {}), "config: prototypes").items()
     }
-    variants = {}
+    variants, left_out = {}, set()
     for name, settings in section(mapping["variants"], "config: variants").items():
         if settings is None:
+            left_out.add(name)
             continue
         where = f"config: variants.{name}"
         own = dict(_known(settings, [*OF_A_VARIANT, "prototype"], where))
@@ -191,9 +200,12 @@ def _variants(mapping: Mapping[str, Any], seed: int) -> dict[str, Variant]:
             raise unknown(prototype, prototypes, f"{where}.prototype", "prototype")
         merged = {"seed": seed, **defaults, **prototypes.get(prototype, {}), **own}
         variants[name] = Variant.build({"name": name, **merged}, where)
+    while gone := [name for name, variant in variants.items() if variant.continues in left_out]:
+        left_out.update(gone)
+        variants = {name: variant for name, variant in variants.items() if name not in left_out}
     if not variants:
         raise UserError("config: variants is empty; name one model or more")
-    return variants
+    return variants, frozenset(left_out)
 
 
 def _known(settings: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:

@@ -31,6 +31,12 @@ def set_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
+@cache
+def survive_forks() -> None:
+    """Let a process that forks off this one use a single CPU thread: it would wait forever for the others."""
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
 def keep_memory() -> None:
     """Make glibc keep freed memory for the next allocation.
 

@@ -16,7 +16,8 @@ import pytest
 from nmt import papers
 from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.report.artefacts import collect
-from nmt.settings.extends import read_experiment
+from nmt.settings.experiment import load
+from nmt.settings.extends import read_experiment, resolve
 from nmt.system.files import UserError
 from tests.papers.experiment import experiment
 
@@ -29,6 +30,11 @@ from nmt.papers.second2020.settings import Settings
 from nmt.report.artefacts import Artefact
 
 TITLE, REFERENCE, STEPS = "Second", "Somebody (2020)", {"longest": "the longest translation"}
+
+
+def without(settings, left_out):
+    """Nothing names a variant."""
+    return settings
 
 
 def check(settings, experiment):
@@ -99,6 +105,35 @@ def test_figure_3_names_the_papers_sentences_where_it_shows_them(name: str, monk
     one = read_experiment([name])
     [figure3] = [artefact for artefact in papers.artefacts(one) if artefact.name == "figure3"]
     assert ("the paper prints" in (ROOT / figure3.caption).read_text()) == ("newstest2014" in one.corpora.test)
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_a_variant_that_is_null_takes_with_it_what_names_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever it is, and also with those that continue it: no table or figure asks for it, and nothing is refused."""
+    monkeypatch.chdir(ROOT)
+    whole = read_experiment([str(path)])
+    for name in whole.variants if len(whole.variants) > 1 else ():
+        overlay = {"extends": str(path), "experiment": "less", "variants": {name: None}}
+        less = load(resolve(overlay))
+        gone = whole.variants.keys() - less.variants.keys()
+        assert gone == {name, *(one.name for one in whole.variants.values() if one.continues == name)}
+        assert less.left_out == gone | whole.left_out
+        assert all(gone.isdisjoint(pair) for pair in less.evaluate.compare)
+        left = papers.artefacts(less)
+        assert {one.name for one in left} <= {one.name for one in papers.artefacts(whole)}
+        assert not gone & set(re.findall(r"[\w-]+", str(papers.settings(less))))
+
+
+def test_what_names_a_variant_that_is_null_is_left_out() -> None:
+    second = load(
+        resolve({"extends": "config/choi2017/demo-choi.yaml", "experiment": "less", "variants": {"AttY2D": None}})
+    )
+    compare = [["AttY", "Baseline"], ["C", "Baseline"], ["CAttY", "C"], ["CAttY2D", "CAttY"]]
+    assert [*second.evaluate.compare] == compare
+    settings = papers.settings(second)
+    assert ([*settings.pairs], settings.figure2.models) == (compare[-1:], ("Baseline", "AttY"))
+    assert (settings.figure3, settings.figure4) == (None, None)
+    assert settings.table2 is not None
 
 
 def test_a_paper_that_is_not_there_is_one_line() -> None:

@@ -20,7 +20,7 @@ from nmt.system.files import UserError
 from tests.model.models import save_trained, tiny_model
 from tests.search.reference import Found, reference_fallback
 
-DOCUMENT = Path(__file__).parents[2] / "docs/using-a-model.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/python.md"
 LINES = ["s4 s2 s9", "", "s2 s2 s10 strange s3 s5", "  "]
 
 
@@ -137,7 +137,7 @@ def test_a_model_is_shown_on_a_line(folder: Path) -> None:
 def test_the_example_of_the_document_runs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    section = DOCUMENT.read_text().split("## In Python\n")[1].split("\n## ")[0]
+    section = DOCUMENT.read_text().split("\n## ")[0]
     [block] = re.findall(r"(?:^(?: {4}.*)?\n)*^ {4}.*\n(?:^(?: {4}.*)?\n)*", section, re.MULTILINE)
     monkeypatch.chdir(folder.parent)
     assert '"DIR"' in block

@@ -5,6 +5,7 @@ Standard library only: the workflow imports it at every start.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from nmt.papers.bahdanau2015.printed import PRINTED
@@ -14,7 +15,7 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
 
-__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options"]
+__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options", "without"]
 
 TITLE = "RNNsearch, reproduced"
 REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"
@@ -28,6 +29,17 @@ STEPS = {
     "figure3": "draw the alignments of four sentences",
 }
 FOLDER = "nmt/papers/bahdanau2015"
+
+
+def without(settings: Settings, left_out: Set[str]) -> Settings:
+    """The settings without what names one of the variants `left_out`."""
+    table3, figure2, figure3 = settings.table3, settings.figure2, settings.figure3
+    return replace(
+        settings,
+        table3=table3 if table3 and left_out.isdisjoint(table3.models) else None,
+        figure2=figure2 and replace(figure2, leave_out=tuple(n for n in figure2.leave_out if n not in left_out)),
+        figure3=figure3 if figure3 and figure3.model not in left_out else None,
+    )
 
 
 def check(settings: Settings, experiment: Experiment) -> None:

@@ -5,6 +5,7 @@ Standard library only: the workflow imports it at every start.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from nmt.papers.choi2017.settings import Settings
@@ -13,7 +14,19 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
 
-__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair", "points", "timed"]
+__all__ = [
+    "REFERENCE",
+    "STEPS",
+    "TITLE",
+    "Settings",
+    "artefacts",
+    "beams",
+    "check",
+    "language_pair",
+    "points",
+    "timed",
+    "without",
+]
 
 TITLE = "Fine-grained attention, reproduced"
 REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"
@@ -32,6 +45,21 @@ STEPS = {
     "join": "join the tables of several language pairs",
 }
 FOLDER = "nmt/papers/choi2017"
+
+
+def without(settings: Settings, left_out: Set[str]) -> Settings:
+    """The settings without what names one of the variants `left_out`."""
+    figure2, figure3, figure4 = settings.figure2, settings.figure3, settings.figure4
+    pairs = tuple(pair for pair in settings.pairs if left_out.isdisjoint(pair))
+    models = tuple(name for name in figure2.models if name not in left_out) if figure2 else ()
+    return replace(
+        settings,
+        pairs=pairs,
+        table2=settings.table2 if pairs == settings.pairs or pairs else None,
+        figure2=replace(figure2, models=models) if figure2 and models else None,
+        figure3=figure3 if figure3 and figure3.model not in left_out else None,
+        figure4=figure4 if figure4 and left_out.isdisjoint((figure4.model, figure4.aligner)) else None,
+    )
 
 
 def check(settings: Settings, experiment: Experiment) -> None:
