@@ -23,15 +23,18 @@ def load(
     otherwise it is plain. `precision` is that of matrix products, "float32" or "bf16".
 
     Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged, or for another device or
-    precision.
+    precision; OSError if the system refuses to read a file.
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
     from nmt.search.loaded import Model
     from nmt.settings.checks import checked, choice
     from nmt.settings.variant import DEVICES, PRECISIONS
     from nmt.system.device import choose_device, survive_forks
+    from nmt.system.files import UserError
     from nmt.trained import load_trained
 
+    if not isinstance(folder, str | os.PathLike):
+        raise UserError(f"folder: expected a path, not {folder!r}")
     checked(device, choice(*DEVICES), "device")
     checked(precision, choice(*PRECISIONS), "precision")
     trained = load_trained(os.fspath(folder), choose_device(device))

@@ -72,6 +72,11 @@ def test_running_text_in_and_out(folder: Path) -> None:
     ("options", "said"),
     [
         ({"beam": 0}, "beam 0: must be from 1 to 1000"),
+        ({"beam": 1.5}, "beam: expected a whole number, not 1.5"),
+        ({"beam": "3"}, "beam: expected a whole number, not '3'"),
+        ({"beam": True}, "beam: expected a whole number, not True"),
+        ({"batch": None}, "batch: expected a whole number, not None"),
+        ({"n_best": 1.5}, "n-best: expected a whole number, not 1.5"),
         ({"beam": 1001}, "beam 1001: must be from 1 to 1000"),
         ({"batch": 0}, "batch 0: must be from 1 to 1000000"),
         ({"n_best": 13}, "n-best 13: must be from 1 to 12"),
@@ -99,6 +104,12 @@ def test_a_mistake_is_said(folder: Path, options: dict[str, int], said: str) -> 
 def test_what_is_no_list_of_sentences_is_said(folder: Path, lines: Any, said: str) -> None:
     with pytest.raises(UserError, match=said):
         nmt.load(folder, "cpu", tokenized=True).translate(lines)
+
+
+@pytest.mark.parametrize("odd", [None, 1, b"model"])
+def test_a_folder_is_a_path(odd: Any) -> None:
+    with pytest.raises(UserError, match="folder: expected a path, not "):
+        nmt.load(odd)
 
 
 def test_half_a_surrogate_pair_is_an_unknown_character(folder: Path) -> None:
