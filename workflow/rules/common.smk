@@ -33,6 +33,7 @@ from nmt.workflow import (
     abbreviations_note,
     bleu_options,
     compared_options,
+    figure_options,
     models_options,
     sample_options,
     search_options,
