@@ -31,8 +31,8 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
     "Follow the training of an experiment": {
         "nmt.monitor": {
             "status": "show the progress of each model and when it will be finished",
-            "tensorboard": "export the training metrics for TensorBoard",
         },
+        "nmt.report": {"tensorboard": "export the training metrics and sample alignments for TensorBoard"},
         "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},
     },
     "Workflow: corpora": {

@@ -187,6 +187,16 @@ def models_options(experiment: Experiment) -> list[str]:
     return [word for words in named for word in words]
 
 
+def figure_options(experiment: Experiment, artefact: Artefact) -> list[str]:
+    """The options of a figure with a line for each system; none of another."""
+    if not artefact.has_systems:
+        return []
+    labels = experiment.systems
+    continued = [(one.label, labels[one.continues]) for one in experiment.variants.values() if one.continues]
+    named = [("--continues", *pair) for pair in continued if artefact.name == "learning_curves"]
+    return [word for words in [("--systems", *labels.values()), *named] for word in words]
+
+
 def translations(systems: Iterable[str], of: str, ending: str) -> list[str]:
     """The translations of a set whose names end so; the phrase-based system has one translation for all purposes."""
     return [f"<data>/translations/{one}/{of}{'' if one == PHRASE_BASED else ending}.txt" for one in systems]

@@ -1,7 +1,7 @@
-"""The tables of docs/demonstration.md, from the demonstrations' tables in docs/demonstration.
+"""The tables and pictures of docs/demonstration.md, those of the demonstrations, in docs/demonstration.
 
 After `make demo` and `make demo-choi`, `python -m tests.demonstration` copies what both have found, and writes the
-document's tables again. A table stands below a line that names its file, <!-- FILE -->, up to the next empty line.
+document's tables again. A picture lies beside the CSV of its points. A table stands below a line that names its file, <!-- FILE -->, up to the next empty line.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import csv
 import re
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 from nmt.report.markup import escape_markdown, markdown_table
 from tests.numbers import ROOT
 
 PAGE = ROOT / "docs/demonstration.md"
 COPIES = ROOT / "docs/demonstration"
-FIGURE = ("results/demo/figure3.png", ROOT / "docs/demo-alignments.png")
+ALIGNMENTS = ROOT / "docs/demo-alignments.png"  # the picture of demo/figure3, which README.md shows
 Rows = list[dict[str, str]]
 
 
@@ -76,6 +77,12 @@ TABLES: dict[str, Callable[[Rows], list[str]]] = {
     "demo-choi/significance.csv": differences,
     "demo-choi/specialized_dimensions.csv": dimensions,
 }
+PICTURES = ("demo/figure2", "demo/figure3", "demo-choi/figure2", "demo-choi/figure3", "demo-choi/figure4")
+
+
+def picture(name: str) -> Path:
+    """Where the document's picture `name` lies."""
+    return ALIGNMENTS if name == "demo/figure3" else COPIES / f"{name}.png"
 
 
 def with_tables(text: str) -> str:
@@ -93,8 +100,9 @@ def with_tables(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in TABLES:
+    for name in {*TABLES, *(f"{name}.csv" for name in PICTURES)}:
         (COPIES / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "results" / name, COPIES / name)
-    shutil.copyfile(*FIGURE)
+    for name in PICTURES:
+        shutil.copyfile(ROOT / f"results/{name}.png", picture(name))
     PAGE.write_text(with_tables(PAGE.read_text()))

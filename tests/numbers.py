@@ -61,13 +61,18 @@ def tables(page: Path) -> list[Path]:
 
 @cache
 def cells(file: Path) -> list[tuple[str, float]]:
-    """The numbers of a table, each with the name of its column; of a curve of minibatches only the last."""
+    """The numbers of a table, each with the name of its column; of a curve of minibatches only the last.
+
+    The thousands of weights of a picture are left out: they would have any number.
+    """
     if file.suffix == ".json":
         return list(_leaves("", json.loads(file.read_text())))
     if file.suffix == ".yaml":
         return [("", float(found)) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", file.read_text())]
     with open(file, newline="") as opened:
         rows = list(csv.DictReader(opened, dialect="excel-tab" if file.suffix == ".tsv" else "excel"))
+    if rows and "weight" in rows[0]:
+        return []
     for row in rows:
         if row.get("source_words_kept"):
             row["share_of_words"] = str(float(row["source_words_kept"]) / float(row["source_words"]))

@@ -128,7 +128,7 @@ def table(columns: tuple[str, ...], *rows: str) -> list[list[str]]:
 
 TABLES = {
     "figure2": (
-        table(figure2.COLUMNS, "a,0,10,3,20.5", "a,10,,2,10.5", "b,0,10,3,1.5", "b,10,,2,"),
+        table(figure2.COLUMNS, "a,0,10,30,20.5,9,30.5", "a,10,,2,10.5,1,20", "b,0,10,30,1.5,0,2", "b,10,,2,,,"),
         lambda path: figure2.draw(figure2.read_points(path)),
     ),
     "learning_curves": (

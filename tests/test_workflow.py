@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt import papers
+from nmt.report.artefacts import collect
 from nmt.settings.variant import ATTENTIONS, UNITS
 from nmt.system.files import UserError
 from nmt.workflow import (
@@ -13,6 +15,7 @@ from nmt.workflow import (
     check_start,
     code,
     compared_options,
+    figure_options,
     find_files,
     load_experiment,
     models_options,
@@ -79,6 +82,16 @@ def test_systems_are_named_by_their_labels() -> None:
     found = models_options(EXPERIMENT)
     assert found[:3] == ["--model", "fixed", "data/x/models/fixed"]
     assert found[-3:] == ["--model", "RNNsearch*", "data/x/models/search"]
+
+
+def test_a_figure_with_a_line_for_each_system_is_told_all_of_them() -> None:
+    variants = {"first": {"updates": 1, "label": "First*"}, "second": {"updates": 1, "continues": "first"}}
+    found = experiment(variants=variants, paper={"name": "bahdanau2015", "figure1": {}, "figure2": {}})
+    artefacts = collect(found, papers.artefacts(found))
+    systems = ["--systems", "First*", "second"]
+    assert figure_options(found, artefacts["figure2"]) == systems
+    assert figure_options(found, artefacts["learning_curves"]) == [*systems, "--continues", "second", "First*"]
+    assert figure_options(found, artefacts["figure1"]) == []
 
 
 def test_the_phrase_based_system_has_one_translation_for_all_purposes() -> None:

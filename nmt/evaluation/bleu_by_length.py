@@ -1,6 +1,7 @@
 """Measure the corpus BLEU of each model by the length of the source sentence.
 
-`nmt.evaluation.bins` says which lengths share a bin.
+`nmt.evaluation.bins` says which lengths share a bin. The sentences of each bin are resampled: 95 % of the scores lie
+between the columns lower and upper. All models have the same resamples.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Sequence
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.bins import Bins, bin_of, bins
 from nmt.evaluation.bleu import add_tokenizer_argument, corpus_bleu
+from nmt.evaluation.bootstrap import interval
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 
-COLUMNS = ("model", "length_from", "length_to", "sentences", "bleu")
+COLUMNS = ("model", "length_from", "length_to", "sentences", "bleu", "lower", "upper")
+RESAMPLES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the figure's order")
     add_tokenizer_argument(parser)
     Bins.add_argument(parser)
+    parser.add_argument("--seed", type=int, required=True, help="of the resamples")
     parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 
@@ -34,6 +38,7 @@ def points(
     references: Sequence[str],
     translations: Sequence[str],
     width: int,
+    seed: int,
     tokenizer: str,
 ) -> list[list[Cell]]:
     """One row of COLUMNS for each bin, BLEU in percent; an empty bin has 0 sentences and no BLEU."""
@@ -42,8 +47,10 @@ def points(
         members[bin_of(len(split_words(source)), width)].append(index)
     rows: list[list[Cell]] = []
     for (low, high), indices in zip(bins(width), members, strict=True):
-        bleu, _ = corpus_bleu([translations[i] for i in indices], [references[i] for i in indices], tokenizer)
-        rows.append([label, low, high, len(indices), number(bleu, 2)])
+        chosen = [translations[i] for i in indices], [references[i] for i in indices]
+        bleu, _ = corpus_bleu(*chosen, tokenizer)
+        ends = interval(*chosen, RESAMPLES, seed, tokenizer) if indices else (None, None)
+        rows.append([label, low, high, len(indices), *(number(value, 2) for value in (bleu, *ends))])
     return rows
 
 
@@ -52,9 +59,10 @@ def run(arguments: argparse.Namespace) -> None:
     source, reference, *translations = read_parallel(
         arguments.source, arguments.reference, *(path for _, path in models)
     )
+    options = arguments.settings.bin_width, arguments.seed, arguments.bleu_tokenizer
     rows = [
         row
         for (label, _), translation in zip(models, translations, strict=True)
-        for row in points(label, source, reference, translation, arguments.settings.bin_width, arguments.bleu_tokenizer)
+        for row in points(label, source, reference, translation, *options)
     ]
     write_csv(arguments.output, COLUMNS, rows)

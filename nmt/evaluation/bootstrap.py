@@ -1,4 +1,4 @@
-"""Whether differences in BLEU are more than chance: paired bootstrap tests, and Holm's correction for many of them."""
+"""What chance does to BLEU: bootstrap intervals, paired tests of differences, and Holm's correction for many tests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import _bootstrap_resample
 
 from nmt.corpora.languages import TOKENIZED
 from nmt.evaluation.bleu import metric
 
-INTERVAL = (2.5, 97.5)  # percentiles of the resampled differences: 95 % of them lie between
+INTERVAL = (2.5, 97.5)  # percentiles of the resampled values: 95 % of them lie between
 
 
 class Comparison(NamedTuple):
@@ -35,14 +37,12 @@ def compare(
     tokenizer: str = TOKENIZED,
 ) -> tuple[str, list[Comparison]]:
     """sacreBLEU's signature, and the comparison of each system with the baseline on the same resamples."""
-    os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
     bleu = metric(tokenizer)
     scores, resampled = [], []
     for lines in (baseline, *systems):
-        sentences = bleu._extract_corpus_statistics(lines, [references])
-        scores.append(bleu._aggregate_and_compute(sentences).score)
-        _, found = _bootstrap_resample(sentences, bleu, resamples)
-        resampled.append(np.array([one.score for one in found]))
+        score, found = _resampled(bleu, lines, references, resamples, seed)
+        scores.append(score)
+        resampled.append(found)
     comparisons = []
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
         difference, differences = score - scores[0], drawn - resampled[0]
@@ -54,6 +54,25 @@ def compare(
     signature.update("seed", str(seed))
     signature.update("bs", resamples)
     return str(signature), comparisons
+
+
+def interval(
+    translations: Sequence[str], references: Sequence[str], resamples: int, seed: int, tokenizer: str = TOKENIZED
+) -> tuple[float, float]:
+    """The ends of a 95 % interval of BLEU in percent, over resamples of the sentences; there is at least one."""
+    _, found = _resampled(metric(tokenizer), translations, references, resamples, seed)
+    lower, upper = np.percentile(found, INTERVAL)
+    return float(lower), float(upper)
+
+
+def _resampled(
+    bleu: BLEU, translations: Sequence[str], references: Sequence[str], resamples: int, seed: int
+) -> tuple[float, NDArray[np.floating]]:
+    """The score of the sentences, and that of each resample of them; the same resamples for the same seed."""
+    os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
+    sentences = bleu._extract_corpus_statistics(translations, [references])
+    _, found = _bootstrap_resample(sentences, bleu, resamples)
+    return bleu._aggregate_and_compute(sentences).score, np.array([one.score for one in found])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -75,7 +75,7 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
     words, nlls = values(records, "words_per_second"), values(records, "development_nll")
     bleus = values(records, "development_bleu")
     finished = file.parent == folders(experiment.name, variant.name)[1]
-    start = _start(experiment, variant)
+    start = updates_before(experiment, variant)
     last = None if start is None or finished else start + variant.optimization.updates
     state, end = "finished", _clock(written)
     if not finished:
@@ -94,7 +94,7 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
     )
 
 
-def _start(experiment: Experiment, variant: Variant) -> int | None:
+def updates_before(experiment: Experiment, variant: Variant) -> int | None:
     """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
     if variant.continues is None:
         return 0

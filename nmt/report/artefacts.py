@@ -24,7 +24,7 @@ class Artefact:
 
     `name` is also the name of the rule that makes it. `shown` is the ending of the file that the report and the page
     show, `caption` a file of reStructuredText, and `printed` files of the paper's numbers that stand beside ours; these
-    paths are relative to the repository.
+    paths are relative to the repository. With `has_systems` it has a line for each system: its step takes --systems.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Artefact:
     shown: str
     each_set: bool = False
     printed: tuple[str, ...] = ()
+    has_systems: bool = False
 
     @property
     def is_figure(self) -> bool:
@@ -110,7 +111,7 @@ def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefa
 
     The paths of `printed` are those from the working directory.
     """
-    curves = _general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE)
+    curves = replace(_general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE), has_systems=True)
     general = [*significance(experiment), curves, selection()]
     if experiment.select.scores_pairs:
         general.append(_general("ratings", "Ratings of data selection", "Corpora", "csv", *FIGURE))

@@ -33,6 +33,7 @@ CJK_FONTS = (
     *("WenQuanYi Zen Hei", "Droid Sans Fallback", "IPAexGothic", "NanumGothic", "PingFang SC", "Hiragino Sans"),
     *("Apple SD Gothic Neo", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic"),
 )
+ROUND = (1, 2, 5, 10)  # the steps from tick to tick, times a power of 10
 STYLE: dict[Any, Any] = {
     "font.size": 10,
     "mathtext.fontset": "cm",

@@ -1,6 +1,7 @@
 """Heat maps of alignments in grey scale: source words on the x axis, words of the translation on the y axis.
 
-Each pixel is a weight alpha_ij of the j-th source word for the i-th target word, from 0, black, to 1, white.
+Each pixel is a weight alpha_ij of the j-th source word for the i-th target word, from 0, black, to 1, white; a scale
+beside the panels says so.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from nmt.corpora.detokenize import unescape
 from nmt.report.drawing import literal, printable
 from nmt.report.panels import Panel
+
+SCALE = 0.6  # inches beside the panels
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
@@ -36,7 +39,9 @@ def draw(panels: Sequence[Panel], columns: int = 2, otherwise: str = "") -> Figu
     """The panels, at most `columns` in a row; the text `otherwise` where there is none."""
     columns = min(columns, max(1, len(panels)))
     rows = max(1, -(-len(panels) // columns))
-    figure = Figure(figsize=(5.5 * columns, 5.6 * rows), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15))
+    width, height = 5.5 * columns + SCALE, 5.6 * rows
+    layout = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15, rect=(0, 0, 1 - SCALE / width, 1))
+    figure = Figure(figsize=(width, height), layout=layout)
     if not panels:
         figure.text(0.5, 0.5, otherwise, ha="center", va="center")
         return figure
@@ -45,4 +50,7 @@ def draw(panels: Sequence[Panel], columns: int = 2, otherwise: str = "") -> Figu
         _draw_panel(axes, panel)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    scale = figure.add_axes((1 - 0.9 * SCALE / width, 0.5 - 1 / height, 0.15 / width, 2 / height))  # 2 inches high
+    scale.set_title("weight", fontsize=9)
+    figure.colorbar(grid[0].images[0], cax=scale, ticks=(0, 0.5, 1))
     return figure

@@ -1,27 +1,30 @@
-"""Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours."""
+"""Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours.
+
+A dotted line and a word mark where a model begins that continues another.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogFormatter, MaxNLocator
 
 from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NLL, MEASURES, TRAIN_NLL
-from nmt.report.drawing import add_legend, add_outputs, save, style
+from nmt.report.drawing import ROUND, add_legend, add_outputs, literal, save, style
+from nmt.report.systems import add_systems, styles
 from nmt.system.files import UserError
 from nmt.system.tables import read_csv, real, whole
 
-# Colour and line of each model: two lists of different lengths, so that 28 models look different. The colours, of Okabe
-# and Ito, are told apart by readers who are colour-blind.
-COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-LINES = ("-", "--", "-.", ":")
 TITLES = {
-    TRAIN_NLL: "Train NLL (nats a sentence)",
-    DEVELOPMENT_NLL: "Dev. NLL (nats a sentence)",
+    TRAIN_NLL: "Train NLL\n(nats a sentence, log scale)",
+    DEVELOPMENT_NLL: "Dev. NLL\n(nats a sentence, log scale)",
     DEVELOPMENT_BLEU: "Dev. BLEU (greedy)",
 }
 
@@ -40,6 +43,15 @@ Curves = dict[str, dict[str, Curve]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--points", required=True, help="CSV of the step gather_metrics")
+    parser.add_argument(
+        "--continues",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("LABEL", "BEFORE"),
+        help="a model, and the one that it continues; once for each such model (default: none)",
+    )
+    add_systems(parser)
     add_outputs(parser)
 
 
@@ -59,37 +71,40 @@ def read_curves(path: str) -> Curves:
     return curves
 
 
-def smoothed(values: list[float]) -> list[float]:
-    """The mean of each train NLL and the one before.
+def smoothed(values: Sequence[float], before: Sequence[float] = ()) -> list[float]:
+    """The mean of each train NLL and the one before; the last of `before` is that of the model that is continued.
 
     Minibatches come in groups of 20 that are sorted by length. A point covers 50 updates, two and a half groups: every
     other point has more short sentences. Two points cover whole groups.
     """
-    return [fmean(pair) for pair in pairwise(values[:1] + values)]
+    return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
-def draw(curves: Curves) -> Figure:
-    """A row of panels for each measure, a column for updates and one for time; a dot ends each curve.
+def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Sequence[str] = ()) -> Figure:
+    """A row of panels for each measure, a column for updates and one for time; a marker ends each curve.
 
     The train NLL is smoothed. BLEU has a row where it is measured. Time is in hours, or in minutes where all trainings
-    are shorter than an hour.
+    are shorter than an hour. `continues` names the model that another one continues; `systems` are all systems of the
+    experiment, whose places decide on the styles of those that have none by name.
     """
     short = all(hours < 1 for measures in curves.values() for curve in measures.values() for hours in curve.hours)
     has_bleu = any(measures[DEVELOPMENT_BLEU].values for measures in curves.values())
     shown = [one for one in MEASURES if has_bleu or one != DEVELOPMENT_BLEU]
+    before = {model: other for model, other in (continues or {}).items() if {model, other} <= curves.keys()}
+    style_of = styles(dict.fromkeys([*systems, *curves]))
     figure = Figure(figsize=(7.2, 0.4 + 2.6 * len(shown)), layout="constrained")
     panels = figure.subplots(len(shown), 2, sharex="col", sharey="row")
     for row, measure in zip(panels, shown, strict=True):
         for axes, by in zip(row, ("updates", "hours"), strict=True):
-            for index, (model, of_model) in enumerate(curves.items()):
-                curve = of_model[measure]
+            for model, of_model in curves.items():
+                values = of_model[measure].values
+                if measure == TRAIN_NLL:
+                    values = smoothed(values, curves[before[model]][measure].values if model in before else ())
                 axes.plot(
-                    [60 * hours for hours in curve.hours] if by == "hours" and short else getattr(curve, by),
-                    smoothed(curve.values) if measure == TRAIN_NLL else curve.values,
-                    color=COLOURS[index % len(COLOURS)],
-                    linestyle=LINES[index % len(LINES)],
-                    marker="o",
-                    markersize=3.5,
+                    places(of_model[measure], by, short),
+                    values,
+                    **style_of[model].options(),
+                    markersize=5,
                     markevery=[-1],
                     linewidth=1.2,
                     label=model,
@@ -98,18 +113,45 @@ def draw(curves: Curves) -> Figure:
                 axes.set_yscale("log")
                 axes.yaxis.set_major_formatter(LogFormatter())
                 axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+            else:
+                axes.yaxis.set_major_locator(MaxNLocator(steps=ROUND))
+            for model, other in before.items():
+                end, begin = (places(curves[one][TRAIN_NLL], by, short) for one in (other, model))
+                if end and begin:
+                    mark(axes, min(end[-1], begin[0]), f"continues {other}" if measure == TRAIN_NLL else "")
             axes.grid(color="0.9", linewidth=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel(TITLES[measure])
     panels[-1][0].set_xlabel("Updates")
-    panels[-1][0].locator_params(axis="x", nbins=6)  # numbers of five digits need room
+    for axes in panels[-1]:
+        axes.xaxis.set_major_locator(MaxNLocator(6, steps=ROUND))  # numbers of five digits need room
     panels[-1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
     add_legend(figure, panels[0][0], min(3, len(curves)))
     return figure
 
 
+def places(curve: Curve, by: str, short: bool) -> Sequence[float]:
+    """Where the points of `curve` are drawn: at updates, or at hours, in minutes where these are `short`."""
+    if by == "updates":
+        return curve.updates
+    return [60 * hours for hours in curve.hours] if short else curve.hours
+
+
+def mark(axes: Axes, begin: float, word: str) -> None:
+    """A dotted line at `begin` with a `word` beside it; the legend leaves it out."""
+    axes.axvline(begin, color="0.5", linestyle=":", linewidth=1, zorder=0).set_label("")
+    top, beside = (begin, 0.98), (3, 0)
+    place: dict[str, Any] = {
+        "xycoords": axes.get_xaxis_transform(),
+        "textcoords": "offset points",
+        "rotation": 90,
+        "va": "top",
+    }
+    literal([axes.annotate(word, top, beside, **place, color="0.3", fontsize=7, zorder=1)])
+
+
 def run(arguments: argparse.Namespace) -> None:
     curves = read_curves(arguments.points)
     with style():
-        save(draw(curves), arguments.outputs)
+        save(draw(curves, dict(arguments.continues), arguments.systems), arguments.outputs)

@@ -1,9 +1,10 @@
-"""BLEU by length: edges of the bins, counts and scores of each, and settings that make no bins."""
+"""BLEU by length: edges of the bins, counts and scores and bands of each, and settings that make no bins."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nmt.__main__ import main
@@ -32,10 +33,32 @@ def test_points_count_and_score_each_bin() -> None:
     sources = ["a"] * 10 + [" ".join("a" * 11)]
     references = ["a b c d"] * 9 + ["a b c e"] + ["a b c d e"]
     translations = ["a b c d"] * 10 + ["x"]
-    rows = points("m", sources, references, translations, 10, "none")
-    assert rows[0] == ["m", 0, 10, 10, f"{corpus_bleu(translations[:10], references[:10])[0]:.2f}"]
-    assert rows[1] == ["m", 10, 20, 1, "0.00"]
-    assert rows[2:] == [["m", low, low + 10, 0, ""] for low in (20, 30, 40, 50)] + [["m", 60, None, 0, ""]]
+    rows = points("m", sources, references, translations, 10, 1234, "none")
+    bleu = corpus_bleu(translations[:10], references[:10])[0]
+    assert rows[0][:5] == ["m", 0, 10, 10, f"{bleu:.2f}"]
+    assert rows[1] == ["m", 10, 20, 1, "0.00", "0.00", "0.00"]
+    empty = [*((low, low + 10) for low in (20, 30, 40, 50)), (60, None)]
+    assert rows[2:] == [["m", *ends, 0, "", "", ""] for ends in empty]
+
+
+def test_a_band_has_95_percent_of_the_resamples_of_its_bin() -> None:
+    """Of 40 equal sentences BLEU-4 depends on how many are right: the fourth root of a product of four shares."""
+    references, translations = ["a b c d"] * 40, ["a b c d"] * 30 + ["a b c e"] * 10
+    options = ["a b c"] * 40, references, translations, 10
+    [band, *_] = points("m", *options, 1234, "none")
+    lower, bleu, upper = (float(str(band[place])) for place in (5, 4, 6))
+    assert lower < bleu < upper
+
+    def score(right: int) -> float:
+        return 100 * ((120 + right) / 160 * (80 + right) / 120 * (40 + right) / 80 * right / 40) ** 0.25
+
+    rights = np.random.default_rng(1).binomial(40, 0.75, 100_000)
+    expected = [score(int(right)) for right in np.percentile(rights, (2.5, 97.5))]
+    assert [lower, upper] == pytest.approx(expected, abs=3.5)
+    assert points("m", *options, 1234, "none") == points("m", *options, 1234, "none")
+    assert points("m", *options, 1235, "none") != points("m", *options, 1234, "none")
+    same = points("other", *options[:2], translations, 10, 1234, "none")
+    assert same[0][1:] == band[1:]  # two systems have the same resamples
 
 
 @pytest.fixture
@@ -47,7 +70,7 @@ def csv_file(tmp_path: Path) -> Path:
         [
             *("bleu_by_length", "--source", str(tmp_path / "source"), "--reference", str(tmp_path / "reference")),
             *("--translations", str(tmp_path / "one"), str(tmp_path / "two")),
-            *("--labels", "RNNsearch-50*", "$a_b$ $", "--output", str(tmp_path / "points.csv")),
+            *("--labels", "RNNsearch-50*", "$a_b$ $", "--seed", "1", "--output", str(tmp_path / "points.csv")),
         ]
     )
     assert code == 0
@@ -56,10 +79,10 @@ def csv_file(tmp_path: Path) -> Path:
 
 def test_csv_columns(csv_file: Path) -> None:
     lines = csv_file.read_text(encoding="utf-8").split("\n")
-    assert lines[0] == "model,length_from,length_to,sentences,bleu"
-    assert lines[1] == "RNNsearch-50*,0,10,3,100.00"
-    assert lines[2] == "RNNsearch-50*,10,20,0,"
-    assert lines[7] == "RNNsearch-50*,60,,0,"
+    assert lines[0] == "model,length_from,length_to,sentences,bleu,lower,upper"
+    assert lines[1] == "RNNsearch-50*,0,10,3,100.00,100.00,100.00"
+    assert lines[2] == "RNNsearch-50*,10,20,0,,,"
+    assert lines[7] == "RNNsearch-50*,60,,0,,,"
     assert len(lines) == 1 + 2 * 7 + 1
 
 
@@ -76,6 +99,7 @@ def test_bad_settings(
 ) -> None:
     text = str(tmp_path / "source")
     words = ["bleu_by_length", "--source", text, "--reference", text, "--translations", text, "--labels", "a"]
+    words += ["--seed", "1"]
     assert main([*words, "--settings", settings, "--output", str(tmp_path / "p")]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "p").exists()

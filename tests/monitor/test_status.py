@@ -200,9 +200,8 @@ def test_watch_looks_again(
 
 def test_the_module_is_imported_without_what_computes() -> None:
     """So that the help is there at once."""
-    code = (
-        "import sys, nmt.monitor.status, nmt.monitor.tensorboard; print({'numpy', 'torch', 'yaml'} & set(sys.modules))"
-    )
+    code = "import sys, nmt.monitor.status, nmt.report.tensorboard; "
+    code += "print({'numpy', 'torch', 'yaml', 'matplotlib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

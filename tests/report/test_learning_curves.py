@@ -10,7 +10,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.monitor.gather_metrics import COLUMNS
 from nmt.report.drawing import style
-from nmt.report.learning_curves import draw, read_curves, smoothed
+from nmt.report.learning_curves import TITLES, draw, read_curves, smoothed
 
 ROWS = [
     *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
@@ -36,13 +36,40 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
         [[[0.2, 50]], [[1.5, 9], [0.45, 9.5]]],
     ]
     assert [axes.get_ylabel() for axes in panels] == [
-        *("Train NLL (nats a sentence)", "", "Dev. NLL (nats a sentence)", ""),
+        *("Train NLL\n(nats a sentence, log scale)", "", "Dev. NLL\n(nats a sentence, log scale)", ""),
     ]
     assert [axes.get_xlabel() for axes in panels] == ["", "", "Updates", "Hours of training"]
     first, second = panels[0].lines
     assert first.get_linestyle() != second.get_linestyle()
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["a$b$c", "b*"]
+
+
+def test_an_axis_says_when_it_is_logarithmic(tmp_path: Path) -> None:
+    with style():
+        panels = draw(read_curves(points(tmp_path, *ROWS, "b*,development_bleu,200,1.5,21.5"))).axes
+    assert [axes.get_yscale() for axes in panels[::2]] == ["log", "log", "linear"]
+    assert [axes.get_ylabel().endswith("log scale)") for axes in panels[::2]] == [True, True, False]
+    assert {axes.get_xscale() for axes in panels} == {"linear"}
+    assert len(TITLES) == 3
+
+
+def test_a_line_and_a_word_explain_where_a_model_continues_another(tmp_path: Path) -> None:
+    """Its first point is averaged with the last one of the model before, as all others are."""
+    more = ["a$b$c*,train_nll,150,0.3,30.25", "a$b$c*,train_nll,200,0.4,40"]
+    arguments = read_curves(points(tmp_path, *ROWS, *more)), {"a$b$c*": "a$b$c", "none": "b*"}
+    with style():
+        figure = draw(*arguments)
+    above = figure.axes[0]
+    curve, line = above.lines[2:]
+    assert curve.get_xydata().tolist() == [[150, 35.25], [200, 35.125]]
+    assert line.get_xdata() == [100, 100]
+    for axes, begin in zip(figure.axes, (100, 0.2, 100, 0.2), strict=True):
+        assert axes.lines[-1].get_xdata() == [begin, begin]
+    words = [text for axes in figure.axes for text in axes.texts]
+    assert [text.get_text() for text in words] == [*["continues a$b$c"] * 2, "", ""]
+    assert not any(text.get_parse_math() for text in words)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a$b$c", "b*", "a$b$c*"]
 
 
 def test_the_legend_has_every_label(tmp_path: Path) -> None:
@@ -53,7 +80,8 @@ def test_the_legend_has_every_label(tmp_path: Path) -> None:
 
 def test_the_train_nll_does_not_follow_the_lengths_of_sorted_minibatches() -> None:
     assert smoothed([4, 6, 4, 6, 4]) == [4, 5, 5, 5, 5]
-    assert smoothed([]) == []
+    assert smoothed([4, 6, 4], [9, 6]) == [5, 5, 5]
+    assert smoothed([]) == smoothed([], [6]) == []
 
 
 def test_bleu_has_a_row_of_its_own_where_it_is_measured(tmp_path: Path) -> None:

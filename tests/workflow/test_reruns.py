@@ -150,10 +150,10 @@ def test_the_settings_of_the_search_translate_again_and_train_nothing(done: Tree
     ("module", "old", "new"),
     [
         ("papers/bahdanau2015/figure1", 'edgecolor="black"', 'edgecolor="blue"'),
-        ("papers/bahdanau2015/figure2", 'GREYS = ("0.0", ', 'GREYS = ("0.1", '),
+        ("papers/bahdanau2015/figure2", 'edgecolor="0.3"', 'edgecolor="0.4"'),
         ("report/heatmap", 'cmap="gray"', 'cmap="viridis"'),
         ("report/ratings", 'color="black"', 'color="red"'),
-        ("report/learning_curves", 'COLOURS = ("#000000", ', 'COLOURS = ("#111111", '),
+        ("report/learning_curves", 'color="0.5"', 'color="0.6"'),
     ],
 )
 def test_a_colour_draws_that_figure(done: Tree, module: str, old: str, new: str) -> None:

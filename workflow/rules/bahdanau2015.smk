@@ -111,11 +111,12 @@ if PAPER.figure2:
             labels=labels(curves(PAPER, EXPERIMENT)),
             settings=PAPER.figure2.to_json("bin_width"),
             bleu=bleu_options(EXPERIMENT),
+            seed=EXPERIMENT.seed,
             code=code("bleu_by_length"),
         shell:
             "python -m nmt bleu_by_length --source {input.source:q} --reference {input.reference:q}"
             " --translations {input.translations:q} --labels {params.labels:q} --settings {params.settings:q}"
-            f" {{params.bleu:q}} --output {{output:q}}{LOG}"
+            f" {{params.bleu:q}} --seed {{params.seed:q}} --output {{output:q}}{LOG}"
 
 
 if PAPER.figure3:

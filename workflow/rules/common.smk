@@ -35,6 +35,7 @@ from nmt.workflow import (
     bleu_options,
     codes,
     compared_options,
+    figure_options,
     models_options,
     sample_options,
     search_options,

@@ -23,9 +23,11 @@ for figure, artefact in ARTEFACTS.items():
         params:
             step=untracked(step_of(EXPERIMENT, figure)),
             points=untracked(["--points"] * ("csv" in artefact.endings)),
+            systems=figure_options(EXPERIMENT, artefact),
             code=code(step_of(EXPERIMENT, figure)),
         shell:
-            f"python -m nmt {{params.step:q}} {{params.points:q}} {{input:q}} --outputs {{output:q}}{LOG}"
+            "python -m nmt {params.step:q} {params.points:q} {input:q} {params.systems:q}"
+            f" --outputs {{output:q}}{LOG}"
 
 
 for table, artefact in ARTEFACTS.items():

@@ -1,31 +1,39 @@
-"""Draw Figure 2: BLEU of each model by the length of the source sentence, above the number of sentences in each bin."""
+"""Draw Figure 2: BLEU of each model by the length of the source sentence, above the number of sentences in each bin.
+
+A band shows where 95 % of the bootstrap samples lie. Bins of few sentences are hollow.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from nmt.evaluation.bleu_by_length import COLUMNS
-from nmt.report.drawing import add_legend, add_outputs, save, style
-from nmt.system.files import UserError
+from nmt.report.drawing import ROUND, add_legend, add_outputs, save, style
+from nmt.report.systems import add_systems, styles
+from nmt.system.files import UserError, read_lines
 from nmt.system.tables import read_csv, real, whole
 
-# Line, marker and grey of each model: three lists of different lengths, so that 60 models look different.
-LINES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v")
-GREYS = ("0.0", "0.3", "0.55")
+WITHOUT_BANDS = COLUMNS[:5]  # the columns of earlier versions
+FEW = 30  # fewer sentences than this are too few to say much
+MARKER = 6.0  # points
 
 
 @dataclass(frozen=True)
 class Point:
-    """One bin of one model, BLEU in percent or None without sentences."""
+    """One bin of one model, BLEU in percent or None without sentences, and the ends of its band if they are known."""
 
     length_from: int
     length_to: int | None
     sentences: int
     bleu: float | None
+    lower: float | None
+    upper: float | None
 
     @property
     def lengths(self) -> str:
@@ -35,15 +43,18 @@ class Point:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--points", required=True, help="CSV of the step bleu_by_length")
+    add_systems(parser)
     add_outputs(parser)
 
 
 def read_points(path: str) -> dict[str, list[Point]]:
     """Model -> its bins, in the order of the file; UserError unless all models have the same bins."""
     models: dict[str, list[Point]] = {}
-    for number, (model, low, high, sentences, bleu) in enumerate(read_csv(path, COLUMNS), 2):
+    columns = WITHOUT_BANDS if next(read_lines(path), "") == ",".join(WITHOUT_BANDS) else COLUMNS
+    for number, (model, low, high, sentences, *scores) in enumerate(read_csv(path, columns), 2):
         try:
-            point = Point(whole(low), whole(high) if high else None, whole(sentences), real(bleu) if bleu else None)
+            bleu, lower, upper = [*(real(score) if score else None for score in scores), None, None][:3]
+            point = Point(whole(low), whole(high) if high else None, whole(sentences), bleu, lower, upper)
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
         models.setdefault(model, []).append(point)
@@ -55,36 +66,37 @@ def read_points(path: str) -> dict[str, list[Point]]:
     return models
 
 
-def draw(models: dict[str, list[Point]]) -> Figure:
-    """BLEU above, numbers of sentences below, on one axis of bins; it ends with the last bin that has sentences."""
+def draw(models: dict[str, list[Point]], systems: Sequence[str] = ()) -> Figure:
+    """BLEU above, numbers of sentences below, on one axis of bins; it ends with the last bin that has sentences.
+
+    `systems` are all systems of the experiment, whose places decide on the styles of those that have none by name.
+    """
     bins = next(iter(models.values()))
     end = max((place for place, point in enumerate(bins, 1) if point.sentences), default=len(bins))
     models, bins = {model: points[:end] for model, points in models.items()}, bins[:end]
-    figure = Figure(figsize=(6.4, 5.0), layout="constrained")
+    style_of = styles(dict.fromkeys([*systems, *models]))
+    figure = Figure(figsize=(6.4, 5.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
-    for index, (model, points) in enumerate(models.items()):
-        above.plot(
-            range(len(points)),
-            [float("nan") if point.bleu is None else point.bleu for point in points],
-            linestyle=LINES[index % len(LINES)],
-            marker=MARKERS[index % len(MARKERS)],
-            color=GREYS[index % len(GREYS)],
-            markerfacecolor="white" if index % 2 else GREYS[index % len(GREYS)],
-            markersize=5.5,
-            linewidth=1.6,
-            label=model,
-            clip_on=False,
-            zorder=3,
-        )
-    highest = max((point.bleu or 0.0 for points in models.values() for point in points), default=0.0)
-    above.set_ylim(0, max(1.0, 1.08 * highest))
+    few = [place for place, point in enumerate(bins) if 0 < point.sentences < FEW]
+    for model, points in models.items():
+        line, colour = style_of[model].options(), style_of[model].colour
+        bleu = [_drawn(point.bleu) for point in points]
+        above.plot(bleu, **line, markersize=MARKER, linewidth=1.6, label=model, clip_on=False, zorder=3)
+        hollow = {"facecolor": "white", "edgecolor": colour, "marker": style_of[model].marker, "s": MARKER**2}
+        above.scatter(few, [bleu[place] for place in few], **hollow, clip_on=False, zorder=4)
+        ends = [[_drawn(end) for end in ends] for ends in zip(*((one.lower, one.upper) for one in points), strict=True)]
+        above.fill_between(range(len(points)), *ends, color=colour, alpha=0.15, linewidth=0)
+    shown = [value for points in models.values() for one in points for value in (one.bleu, one.upper) if value]
+    above.set_ylim(0, max(1.0, 1.05 * max(shown, default=0.0)))
+    above.yaxis.set_major_locator(MaxNLocator(steps=ROUND))
     above.set_ylabel("BLEU score")
     above.grid(axis="y", color="0.88", linewidth=0.6)
     above.set_axisbelow(True)
     add_legend(figure, above, 2 if len(models) in (2, 4) else min(3, len(models)))
 
     counts = [point.sentences for point in bins]
-    below.bar(range(len(bins)), counts, width=0.7, color="0.8", edgecolor="0.3", linewidth=0.6)
+    shades = ["white" if place in few else "0.8" for place in range(len(bins))]
+    below.bar(range(len(bins)), counts, width=0.7, color=shades, edgecolor="0.3", linewidth=0.6)
     for position, count in enumerate(counts):
         below.annotate(str(count), (position, count), (0, 2), textcoords="offset points", ha="center", fontsize=8)
     below.set_ylim(0, 1.45 * max(*counts, 1))
@@ -95,10 +107,18 @@ def draw(models: dict[str, list[Point]]) -> Figure:
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     above.tick_params(axis="x", length=0)
+    has_bands = any(one.lower is not None for points in models.values() for one in points)
+    notes = ["bands: 95 % of bootstrap samples"] * has_bands + [f"hollow: fewer than {FEW} sentences"] * bool(few)
+    figure.supxlabel("; ".join(notes), fontsize=8)
     return figure
+
+
+def _drawn(value: float | None) -> float:
+    """What leaves a gap where there is no value."""
+    return math.nan if value is None else value
 
 
 def run(arguments: argparse.Namespace) -> None:
     models = read_points(arguments.points)
     with style():
-        save(draw(models), arguments.outputs)
+        save(draw(models, arguments.systems), arguments.outputs)

@@ -95,7 +95,7 @@ def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
     whole = [
         replace(table("table1", "tex", each_set=True), printed=printed),
         *significance(experiment),
-        figure("figure2", "csv", each_set=True),
+        replace(figure("figure2", "csv", each_set=True), has_systems=True),
         table("table3", each_set=True),
         figure3,
         replace(table("table2"), printed=printed),

@@ -1,4 +1,4 @@
-"""Figure 2: lines that differ without colour, gaps for empty bins between others, and the same bytes each time."""
+"""Figure 2: lines that differ without colour, bands, gaps for empty bins, hollow small ones, the same bytes again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
+from nmt.monitor.gather_metrics import COLUMNS as CURVES
 from nmt.papers.bahdanau2015.figure2 import draw, read_points
+from nmt.report import learning_curves
 from nmt.report.drawing import style
 
 
@@ -31,6 +33,63 @@ def test_lines_differ_without_colour_and_empty_bins_are_gaps(csv_file: Path) -> 
     assert [bool(y == y) for y in first.get_ydata()] == [True, False, False, True]
     assert [text.get_text() for text in below.texts] == ["3", "0", "0", "1"]
     assert [label.get_text() for label in below.get_xticklabels()][-2:] == ["21–30", "31–40"]  # the last bins are empty
+
+
+def banded(folder: Path) -> str:
+    """Points of one model with bands; its third bin has few sentences."""
+    rows = ["0,10,40,20.00,15.00,26.00", "10,20,30,18.00,14.00,21.00", "20,30,29,9.00,2.00,19.00", "30,,0,,,"]
+    text = "model,length_from,length_to,sentences,bleu,lower,upper\n" + "".join(f"RNNsearch-50,{row}\n" for row in rows)
+    (folder / "banded.csv").write_text(text)
+    return str(folder / "banded.csv")
+
+
+def test_bands_show_the_resamples_and_bins_of_few_sentences_are_hollow(tmp_path: Path) -> None:
+    with style():
+        figure = draw(read_points(banded(tmp_path)))
+    above, below = figure.axes
+    hollow, band = above.collections
+    assert hollow.get_offsets().tolist() == [[2, 9]]
+    assert hollow.get_facecolor().tolist() == [[1, 1, 1, 1]]
+    corners = band.get_paths()[0].vertices.tolist()
+    assert all(corner in corners for corner in ([0, 15], [0, 26], [1, 14], [1, 21], [2, 2], [2, 19]))
+    assert [bar.get_facecolor()[0] for bar in below.patches] == [0.8, 0.8, 1]
+    assert figure.get_supxlabel() == "bands: 95 % of bootstrap samples; hollow: fewer than 30 sentences"
+
+
+def test_points_of_earlier_versions_are_drawn_without_bands(csv_file: Path) -> None:
+    with style():
+        figure = draw(read_points(str(csv_file)))
+    assert figure.get_supxlabel() == "hollow: fewer than 30 sentences"
+    assert all(not len(band.get_paths()) for band in figure.axes[0].collections[1::2])
+
+
+@pytest.mark.parametrize("highest", [0.5, 8.3, 18.5, 44.7, 91.0])
+def test_the_ticks_are_round(tmp_path: Path, highest: float) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(f"model,length_from,length_to,sentences,bleu\na,0,10,50,{highest}\na,10,,50,{highest / 2}\n")
+    with style():
+        ticks = draw(read_points(str(path))).axes[0].get_yticks()
+    step = ticks[1] - ticks[0]
+    assert any(step == pytest.approx(digit * 10.0**power) for digit in (1, 2, 5) for power in (-1, 0, 1))
+
+
+def test_a_system_looks_as_in_the_learning_curves(csv_file: Path, tmp_path: Path) -> None:
+    """Also where the two figures show different systems, and one has no style by its name."""
+    (tmp_path / "curves.csv").write_text(
+        ",".join(CURVES) + "\nown,train_nll,50,1,9\nRNNsearch-50*,train_nll,50,1,9\n$a_b$ $,train_nll,50,1,9\n"
+    )
+    systems = ["own", "RNNsearch-50*", "$a_b$ $"]
+    with style():
+        points = draw(read_points(str(csv_file)), systems)
+        curves = learning_curves.draw(learning_curves.read_curves(str(tmp_path / "curves.csv")), {}, systems)
+    seen = [
+        {line.get_label(): (line.get_color(), line.get_marker(), line._dash_pattern) for line in figure.axes[0].lines}
+        for figure in (points, curves)
+    ]
+    for name in ("RNNsearch-50*", "$a_b$ $"):
+        # the pattern is in points: the two figures have lines of different widths
+        assert seen[0][name][:2] == seen[1][name][:2]
+        assert bool(seen[0][name][2][1]) == bool(seen[1][name][2][1])
 
 
 def test_the_legend_has_every_label(csv_file: Path) -> None:

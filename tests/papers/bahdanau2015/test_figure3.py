@@ -23,7 +23,7 @@ def points_file(folder: Path, text: str) -> Path:
 def test_a_panel_shows_words_as_they_are_read(tmp_path: Path) -> None:
     path = points_file(tmp_path, "a,0,0,l&apos;,the,0.75\na,0,1,l&apos;,$x$,0.25\na,1,0,NA,the,0\na,1,1,NA,$x$,1\n")
     with style():
-        (axes,) = draw(read_panels(str(path))).axes
+        axes, scale = draw(read_panels(str(path))).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["the", "$x$"]
     assert not any(label.get_parse_math() for label in axes.get_xticklabels())
     assert [label.get_text() for label in axes.get_yticklabels()] == ["l'", "NA"]
@@ -32,13 +32,34 @@ def test_a_panel_shows_words_as_they_are_read(tmp_path: Path) -> None:
     assert np.asarray(image.get_array()).tolist() == [[0.75, 0.25], [0, 1]]
     assert image.get_clim() == (0, 1)
     assert image.to_rgba(np.array([0.0, 1.0]))[:, 0].tolist() == [0, 1]
+    assert scale.get_title() == "weight"
+    assert [label.get_text() for label in scale.get_yticklabels()] == ["0.0", "0.5", "1.0"]
 
 
 def test_panels_fill_rows_of_at_most_two(tmp_path: Path) -> None:
     path = points_file(tmp_path, "".join(f"{letter},0,0,x,y,0.5\n" for letter in "abc"))
     with style():
-        shown = [axes.get_xlabel() if axes.axison else None for axes in draw(read_panels(str(path))).axes]
+        shown = [axes.get_xlabel() if axes.axison else None for axes in draw(read_panels(str(path))).axes[:-1]]
     assert shown == ["(a)", "(b)", "(c)", None]
+
+
+def test_no_word_is_cut(tmp_path: Path) -> None:
+    """The panels leave room for their words, whatever their shapes, and for the scale."""
+    shapes = {"a": (15, 13), "b": (17, 17), "c": (19, 17), "d": (20, 18)}
+    rows = [
+        f"{letter},{row},{column},{'historiques'[: 3 + row]},manufacturer,0.5\n"
+        for letter, (high, wide) in shapes.items()
+        for row in range(high)
+        for column in range(wide)
+    ]
+    with style():
+        figure = draw(read_panels(str(points_file(tmp_path, "".join(rows)))))
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            box = axes.get_tightbbox()
+            assert box is not None
+            assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+            assert 0 <= box.y0 < box.y1 <= figure.bbox.height
 
 
 def test_same_bytes_and_no_panel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
