@@ -37,7 +37,10 @@ def read_panels(path: str) -> list[Panel]:
     cells: dict[str, dict[tuple[int, int], tuple[str, str, float]]] = {}
     for number, (letter, row, column, target, source, weight) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            cells.setdefault(letter, {})[whole(row), whole(column)] = (target, source, real(weight))
+            place, panel = (whole(row), whole(column)), cells.setdefault(letter, {})
+            if place in panel:
+                raise ValueError("this weight is there twice")
+            panel[place] = (target, source, real(weight))
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     panels = []

@@ -76,7 +76,12 @@ def test_same_bytes_and_no_panel(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a,0,1,x,y,1\n", "panel a has 1 weights, not 2"), ("a,0,0,x,y,dark\n", "row 2"), ("a,0\n", "row 2 has 2 cells")],
+    [
+        ("a,0,1,x,y,1\n", "panel a has 1 weights, not 2"),
+        ("a,0,0,x,y,1\na,0,0,x,y,2\n", "row 3: this weight is there twice"),
+        ("a,0,0,x,y,dark\n", "row 2"),
+        ("a,0\n", "row 2 has 2 cells"),
+    ],
 )
 def test_bad_points(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
     path = points_file(tmp_path, text)
