@@ -1,7 +1,8 @@
 """The tables and pictures of docs/demonstration.md, those of the demonstrations, in docs/demonstration.
 
 After `make demo` and `make demo-choi`, `python -m tests.demonstration` copies what both have found, and writes the
-document's tables again. A picture lies beside the CSV of its points. A table stands below a line that names its file, <!-- FILE -->, up to the next empty line.
+document's tables again. A picture lies beside the CSV of its points. A table stands below a line that names its file,
+<!-- FILE -->, up to the next empty line.
 """
 
 from __future__ import annotations
