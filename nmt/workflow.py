@@ -174,9 +174,14 @@ def bleu_options(experiment: Experiment) -> Words:
 
 def compared_options(experiment: Experiment) -> list[str]:
     """The options of `significance` that name the compared systems by their labels."""
-    labels = experiment.systems
-    named = zip(("--pair", "--folded"), compared(experiment), strict=True)
-    return [word for option, pairs in named for one, other in pairs for word in (option, labels[one], labels[other])]
+    labels, (_, fold) = experiment.systems, compared(experiment)
+    return pair_options(experiment) + [word for one, other in fold for word in ("--folded", labels[one], labels[other])]
+
+
+def pair_options(experiment: Experiment) -> list[str]:
+    """Those of them that are not folded, which are also those of `index`."""
+    labels, (pairs, _) = experiment.systems, compared(experiment)
+    return [word for one, other in pairs for word in ("--pair", labels[one], labels[other])]
 
 
 def models_options(experiment: Experiment) -> list[str]:

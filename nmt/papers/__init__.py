@@ -1,8 +1,8 @@
 """The papers: a package for each, with its tables and figures. The workflow reads the module `paper` of a package.
 
-`paper` exports TITLE and REFERENCE (Markdown, for the heads of pages), STEPS (the name of each step, a module of the
-package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are the
-settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
+`paper` exports TITLE, REFERENCE and CLAIM (Markdown, for the heads of pages), STEPS (the name of each step, a module of
+the package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are
+the settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
 `artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than the
 experiment's.
 """
@@ -65,8 +65,13 @@ def beams(experiment: Experiment) -> dict[int, str]:
 
 
 def page_head(experiment: Experiment) -> list[str]:
-    """The options by which the step index names the experiment's paper; none without a paper."""
+    """The options by which the step index names the experiment's paper or, on the user's own text, the languages.
+
+    None without a paper.
+    """
+    if experiment.files is not None:
+        return ["--title", f"Translation from {experiment.languages.source} to {experiment.languages.target}"]
     if experiment.paper is None:
         return []
     found = paper(experiment.paper.name)
-    return ["--title", found.TITLE, "--reference", found.REFERENCE]
+    return ["--title", found.TITLE, "--reference", found.REFERENCE, "--claim", found.CLAIM]

@@ -122,15 +122,25 @@ def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefa
 
 
 def on_page(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[tuple[Artefact, str]]:
-    """Each artefact and its file that is shown, in the page's order.
+    """Each artefact and its file that is shown, in the page's order: those of the first test set, then of the others.
 
-    First come those of the first test set, then those that the experiment has once, then those of the other sets.
+    What the experiment has once is among those of the first.
     """
     artefacts, (first, *others) = list(artefacts), places
-    of_sets = [one for one in artefacts if one.each_set]
-    found = [(one, first) for one in of_sets] + [(one, "") for one in artefacts if not one.each_set]
-    found += [(one, place) for place in others for one in of_sets]
+    found = [(one, first) for one in artefacts]
+    found += [(one, place) for place in others for one in artefacts if one.each_set]
     return [(one, one.path().replace("{place}", place)) for one, place in found]
+
+
+def front(page: Iterable[tuple[Artefact, str]]) -> str:
+    """The figure that the summary of `page` shows: the first of a test set or, where there is none, the first."""
+    figures = [(one, file) for one, file in page if one.is_figure]
+    return next((file for one, file in figures if one.each_set), figures[0][1])
+
+
+def title(experiment: Experiment, number: str, subject: str) -> str:
+    """The title of a paper's table or figure; on the user's own text, which is not the paper's, without the number."""
+    return f"{number}: {subject}" if experiment.files is None else subject[0].upper() + subject[1:]
 
 
 def targets(artefacts: Iterable[Artefact], places: Collection[str]) -> list[str]:

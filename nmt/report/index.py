@@ -9,15 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.evaluation.chrf import sentence_chrf
+from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import read_parallel
 from nmt.report.markup import add_generated_argument
-from nmt.report.page import document, emphasized, escape, reader, script, shades, show_table
+from nmt.report.page import JOINT, document, emphasized, escape, reader, script, shades, show_table
+from nmt.report.summary import bleu_table, finding, read_comparisons
 from nmt.search.alignments import read_alignments
 from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
@@ -28,17 +31,22 @@ CALL = "nmt."  # the beginning of every script
 SENTENCES = """<div class="controls"><select id="set" aria-label="Test set"></select>
 <input id="search" type="search" placeholder="words or a number" aria-label="Search">
 <label>Sort: <select id="order"></select></label>
-<span id="two" hidden><select id="one" aria-label="One system"></select> and
-<select id="other" aria-label="Another system"></select></span>
-<span><button id="back" title="Earlier sentences">←</button> <span id="count"></span>
-<button id="on" title="Further sentences">→</button></span></div>
-<div class="browser"><ol id="list"></ol><div id="sentence">This needs JavaScript.</div></div>
-<div id="grids"></div>
-<p class="faint">The arrow keys go from sentence to sentence. <span class="other">Marked</span> words are not in the
-reference; <span class="missing"></span> is where words of the reference are missing. While the mouse is on a word of a
-model with attention, the source words are shaded by how much the model attends to them as it writes that word. An
-alignment shows this for all words: the darker a cell (on a dark screen, the brighter), the larger the weight. One
-system beats another where more of its words are those of the reference.</p>
+<select id="one" aria-label="System" hidden></select> <select id="other" aria-label="Another system" hidden></select>
+<span><button id="back" aria-label="Earlier sentences">←</button> <span id="count" role="status"></span>
+<button id="on" aria-label="Further sentences">→</button></span></div>
+<div class="browser"><ol id="list" role="listbox" aria-label="Sentences"></ol>
+<section id="sentence" aria-label="The chosen sentence">This needs JavaScript.</section>
+<section id="alignments" aria-label="Alignments"></section></div>
+<div class="faint help">
+<p><span class="other">Marked</span> words are not in the reference. <span class="moved">Underlined</span> words are in
+it, but in another order or not as often. <span class="missing" data-words="2"></span> stands where two words of the
+reference are missing and no others stand in their place. <mark>Found</mark> is what the search finds.</p>
+<p>A word under the mouse, or chosen by Tab and the arrow keys, says what it is, and shades the source words by how much
+the model attends to them as it writes that word. <em>Alignment</em> shows this for all words: the darker a cell (on a
+dark screen, the brighter), the larger the weight. Two alignments at a time are side by side.</p>
+<p>Up and down in the list, and left and right anywhere, go from sentence to sentence. chrF says how much a translation
+shares with its reference, from 0 to 100: it counts sequences of up to six characters. It is of this one sentence; BLEU
+is of the whole test set.</p></div>
 """
 
 
@@ -46,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--experiment", required=True, help="name of the experiment")
     parser.add_argument("--title", help="heading of the page, before the experiment's name (default: none)")
     parser.add_argument("--reference", help="the paper whose tables and figures these are, in Markdown (default: none)")
+    parser.add_argument("--claim", help="what that paper claims, in a sentence (default: none)")
     parser.add_argument(
         "--shown",
         required=True,
@@ -81,17 +90,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("LABEL", "FILE"),
         help="name of a system without alignments, and its tokenized translations, one file for each set",
     )
+    parser.add_argument(
+        "--scores",
+        required=True,
+        nargs="+",
+        metavar="FILE",
+        help="JSON of the step evaluate: all models and the system of --baseline on the first set, then on the next",
+    )
+    parser.add_argument(
+        "--significance", nargs="?", metavar="CSV", help="of the step of that name, on the first set (default: none)"
+    )
+    parser.add_argument(
+        "--pair",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("SYSTEM", "BASELINE"),
+        help="a comparison of it that the summary names (default: none)",
+    )
+    parser.add_argument("--front", required=True, metavar="FILE", help="the figure of --shown that the summary shows")
     add_generated_argument(parser)
     parser.add_argument("--output", required=True, type=Output, metavar="HTML")
 
 
 def run(arguments: argparse.Namespace) -> None:
     sets, labels = arguments.sets, arguments.labels
-    wanted = {"--sources": len(sets), "--references": len(sets), "--alignments": len(sets) * len(labels)}
+    systems = [*labels, *arguments.baseline[:1]]
+    wanted = {"--sources": 1, "--references": 1, "--alignments": len(labels), "--scores": len(systems)}
     for option, number in wanted.items():
         given = len(getattr(arguments, option[2:]))
-        if given != number:
-            raise UserError(f"{option}: {given} files for {len(sets)} sets and {len(labels)} models; give {number}")
+        if given != number * len(sets):
+            raise UserError(f"{option}: {given} files for {len(sets)} sets; give {number} for each")
     for option in ("titles", "captions"):
         if len(getattr(arguments, option)) != len(arguments.shown):
             raise UserError(f"--{option}: give one for each of the {len(arguments.shown)} files of --shown")
@@ -99,6 +128,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--baseline: {len(arguments.baseline) - 1} files for {len(sets)} sets; give {len(sets)}")
     if len(arguments.languages) not in (0, 2):
         raise UserError("--languages: give those of source and target, or none")
+    if arguments.front not in arguments.shown:
+        raise UserError(f"--front: {arguments.front} is not among the files of --shown; name one of them")
+    if arguments.pair and not arguments.significance:
+        raise UserError("--pair: needs --significance; name the table")
     if arguments.output.suffix != ".html":
         raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
     folder = arguments.output.with_suffix("")
@@ -143,10 +176,18 @@ def scripts(
     systems += [[read(split_words(line)) for line in text] for text in baseline]
     shown = {"source": [read_source(split_words(line)) for line in source]}
     shown["reference"] = [read(split_words(line)) for line in reference]
-    yield f"{name}.js", _call("text", name, {**shown, "systems": systems})
+    scores = [[_score(*pair) for pair in zip(system, shown["reference"], strict=True)] for system in systems]
+    yield f"{name}.js", _call("text", name, {**shown, "systems": systems, "scores": scores})
     for number, first in enumerate(range(0, len(source), CHUNK)):
         weights = [[model[line][1] if line in model else None for model in models] for line in lines[first:][:CHUNK]]
         yield f"{name}.{number}.js", _call("chunk", name, number, weights)
+
+
+def _score(translation: str | None, reference: str) -> float | None:
+    """chrF of a translation that a reader gives; None where there is none."""
+    if translation is None:
+        return None
+    return round(sentence_chrf(translation.replace(JOINT, ""), reference.replace(JOINT, "")), 1)
 
 
 def _without_end(words: list[str]) -> list[str]:
@@ -163,22 +204,53 @@ def page(arguments: argparse.Namespace, folder: str) -> str:
     shown = zip(arguments.shown, arguments.titles, arguments.captions, strict=True)
     sections = [Section(Path(file), title, caption, arguments.output.parent) for file, title, caption in shown]
     systems = [*arguments.labels, *arguments.baseline[:1]]
-    setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems}
+    bleu = {}
+    for number, name in enumerate(arguments.sets):
+        files = arguments.scores[number * len(systems) : (number + 1) * len(systems)]
+        bleu[name] = [_bleu(path) for path in files]
+    setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems, "bleu": bleu}
     held = json.dumps({**setup, "models": len(arguments.labels)}).replace("<", "\\u003c")
     title = ": ".join(part for part in (arguments.title, arguments.experiment) if part)
     results = f"{emphasized(arguments.reference)}, reproduced: the" if arguments.reference else "The"
-    tabs = {"Sentences": SENTENCES}
+    tabs = {"Summary": summary(arguments, sections, bleu), "Sentences": SENTENCES}
     for tab, endings in (("Tables", TABLES), ("Figures", FIGURES)):
         if chosen := [one for one in sections if one.file.suffix in endings]:
-            links = [f'<a href="#{escape(one.anchor)}">{escape(one.title)}</a>' for one in chosen]
-            tabs[tab] = f"<nav>{' '.join(links)}</nav>\n{''.join(one.html for one in chosen)}"
+            tabs[tab] = f"{links(tab, chosen)}\n{''.join(one.html for one in chosen)}"
     body = f"""<h1>{escape(title)}</h1>
 <p>{results} translations of the test sets, word by word, and the tables and figures.</p>
-<nav class="tabs">{" ".join(f'<a href="#{tab.lower()}">{tab}</a>' for tab in tabs)}</nav>
+<nav class="tabs" aria-label="Parts of the page">{" ".join(f'<a href="#{tab.lower()}">{tab}</a>' for tab in tabs)}</nav>
 {"".join(f'<section class="tab" id="{tab.lower()}">{html}</section>' for tab, html in tabs.items())}
 <script type="application/json" id="setup">{held}</script>
 {script("index.js")}"""
     return document(title, body, generated=arguments.generated)
+
+
+def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Mapping[str, Sequence[float]]) -> str:
+    """What the paper claims and what the numbers say of it, BLEU, a small figure, and links to all that is shown."""
+    systems, first = [*arguments.labels, *arguments.baseline[:1]], arguments.sets[0]
+    compared = read_comparisons(arguments.significance, arguments.pair) if arguments.pair else []
+    found = finding(first, dict(zip(systems, bleu[first], strict=True)), compared)
+    claim = f"<p>The paper’s claim: {emphasized(arguments.claim)}</p>\n" if arguments.claim else ""
+    [figure] = [one for one in sections if one.file == Path(arguments.front)]
+    return f"""{claim}<p class="finding">{escape(found)}</p>
+<div class="front"><div>{bleu_table(systems, bleu)}</div>
+<figure><a href="#{escape(figure.anchor)}"><img src="{escape(figure.link)}" alt="{escape(figure.title)}"></a>
+<figcaption>{escape(figure.title)}</figcaption></figure></div>
+{links("Tables and figures", sections)}"""
+
+
+def _bleu(path: str) -> float:
+    """BLEU of all sentences. Raises UserError where there are none."""
+    found = read_score(path)["all"]["bleu"]
+    if found is None:
+        raise UserError(f"{path}: has no score; evaluate a set with sentences")
+    return float(found)
+
+
+def links(label: str, sections: Iterable[Section]) -> str:
+    """Links to the sections; `label` names them to those who hear the page."""
+    items = (f'<a href="#{escape(one.anchor)}">{escape(one.title)}</a>' for one in sections)
+    return f'<nav aria-label="{label}">{" ".join(items)}</nav>'
 
 
 class Section:
@@ -187,15 +259,15 @@ class Section:
     def __init__(self, file: Path, title: str, caption: str, folder: Path) -> None:
         self.file = file
         path = Path(os.path.relpath(file, folder))
-        self.anchor = path.with_suffix("").as_posix()
+        self.anchor, self.link = path.with_suffix("").as_posix(), path.as_posix()
         self.title = title + (f" of {path.parent.as_posix()}" if path.parent.parts else "")
         text = escape("\n".join(read_lines(caption)).strip())
         if file.suffix in TABLES:
-            shown = f"<p>{text}</p>\n{show_table(str(file), level=3)}"
+            shown = f"<p>{text}</p>\n{show_table(str(file), is_section=True)}"
         elif file.suffix in FIGURES:
-            large, link = escape(path.with_suffix(".pdf").as_posix()), escape(path.as_posix())
+            large = escape(path.with_suffix(".pdf").as_posix())
             shown = (
-                f'<figure><a href="{large}"><img src="{link}" alt="{escape(self.title)}"></a>'
+                f'<figure><a href="{large}"><img src="{escape(self.link)}" alt="{escape(self.title)}"></a>'
                 f"<figcaption>{text}</figcaption></figure>"
             )
         else:

@@ -58,14 +58,17 @@ def document(title: str, body: str, *, generated: bool = False) -> str:
     )
 
 
-def show_table(path: str, level: int = 1) -> str:
-    """A table in Markdown, with headings from <h`level`> on, or in CSV. Raises UserError for another format.
+def show_table(path: str, *, is_section: bool = False) -> str:
+    """A table in Markdown or in CSV. Raises UserError for another format.
+
+    A section of a page has a heading <h2> of its own: there the table's is left out, and further ones are below it.
 
     That its language is made up, the page says itself.
     """
     lines = [visible(line) for line in read_lines(path)]
     if path.endswith(".md"):
-        return _markdown("\n".join(line for line in lines if line != f"**{MADE_UP}**"), level)
+        left_out = (f"**{MADE_UP}**", *([lines[0]] if is_section and lines[:1] and lines[0].startswith("# ") else []))
+        return _markdown("\n".join(line for line in lines if line not in left_out), deeper=is_section)
     if path.endswith(".csv"):
         return _csv(path, rows_of_csv(lines))
     raise UserError(f"{path}: neither .md nor .csv; name a table in one of these formats")
@@ -78,13 +81,13 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False})
 
 
-def _markdown(text: str, level: int) -> str:
-    """CommonMark with tables and folded parts."""
+def _markdown(text: str, *, deeper: bool) -> str:
+    """CommonMark with tables and folded parts; with `deeper`, a heading is one level below that of the text."""
     parser = _parser().enable("table")
     tokens = parser.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{int(token.tag[1:]) + level - 1}"
+            token.tag = f"h{int(token.tag[1:]) + deeper}"
     shown = parser.renderer.render(tokens, parser.options, {})
     scrolled = str(shown).replace("<table>", SCROLLED[0]).replace("</table>", SCROLLED[1])
     scrolled = scrolled.replace("<td", '<td dir="auto"')  # a cell may hold a sentence of any language

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from nmt.corpora.pieces import Pieces
 from nmt.report.page import document, escape, reader, script, shades
 from nmt.search.text import add_model_argument, to_symbols
 from nmt.settings.sections import WIDEST_BEAM, Translate
@@ -40,6 +41,14 @@ example:
 and open http://127.0.0.1:8000/ in a browser.
 """
 
+SENTENCES = {  # an example in some languages
+    "en": "I do not know where he lives.",
+    "fr": "Je ne sais pas où il habite.",
+    "de": "Ich weiß nicht, wo er wohnt.",
+    "fi": "En tiedä, missä hän asuu.",
+    "es": "No sé dónde vive.",
+}
+
 Message = dict[str, Any]
 
 
@@ -50,6 +59,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default=LOOPBACK,
         help="address to listen on; any but a loopback address lets other machines in (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--allow-host",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="names by which browsers may call this server, such as that of a proxy before it (default: its own)",
+    )
+    parser.add_argument(
+        "--example",
+        metavar="SENTENCE",
+        help="a sentence that the page offers to translate (default: one in the language, if the program has any)",
     )
     parser.add_argument("--port", type=int, default=8000, help="0 takes one that is free (default: %(default)s)")
     parser.add_argument(
@@ -80,7 +101,8 @@ def run(arguments: argparse.Namespace) -> None:
     trained = load_trained(arguments.model, prepare(arguments))
     trained.freeze()
     service = Service(Translator(trained, arguments.tokenized), arguments.beam, arguments.n_best)
-    with server(service, page(trained), arguments.host, arguments.port) as found:
+    shown = page(trained, arguments.example)
+    with server(service, shown, arguments.host, arguments.port, arguments.allow_host) as found:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
         found.serve_forever()
 
@@ -143,8 +165,12 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPServer:
-    """A server of `page`; `serve_forever` answers requests. UserError where it cannot listen there."""
+def server(service: Service, page: str, host: str, port: int, allowed: Sequence[str] = ()) -> ThreadingHTTPServer:
+    """A server of `page`; `serve_forever` answers requests. UserError where it cannot listen there.
+
+    Browsers may call it by the names `allowed`, besides its own.
+    """
+    names = {"localhost", *(name.lower() for name in (host, *allowed))}
 
     class Handler(BaseHTTPRequestHandler):
         timeout = SILENT_SECONDS
@@ -191,9 +217,11 @@ def server(service: Service, page: str, host: str, port: int) -> ThreadingHTTPSe
             """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
             name = self.headers.get("Host", "").rpartition("@")[2].partition(":")[0].lower()
             here = self.connection.getsockname()[0]
-            if not _is_loopback(here) or name in ("localhost", host.lower()) or _is_loopback(name):
+            if not _is_loopback(here) or name in names or _is_loopback(name):
                 return False
-            said = f"not the address of this server: a proxy before it must send it Host: localhost, not {name!a}\n"
+            said = (
+                f"{name!a} is not a name of this server; if a proxy is before it, start it with --allow-host {name!a}\n"
+            )
             self._answer(HTTPStatus.FORBIDDEN, said.encode(), "text/plain")
             return True
 
@@ -248,16 +276,21 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def page(trained: TrainedModel) -> str:
-    """The page of a model."""
+def page(trained: TrainedModel, example: str | None = None) -> str:
+    """The page of a model, which offers to translate an example if there is one."""
     source, target = trained.languages
+    example = example or SENTENCES.get(source)
+    offer = f'<p class="faint">For example: <button id="example">{escape(example)}</button></p>\n' if example else ""
+    codes = trained.target.codes
+    unit = "word" if codes is None else "piece" if isinstance(codes, Pieces) else "subword"
     title = f"{trained.folder.resolve().name}: {source} to {target}"
     body = f"""<h1>{escape(title)}</h1>
 <form id="form" class="controls"><textarea id="text" rows="3" dir="auto" aria-label="Text to translate"
- placeholder="A sentence to translate" autofocus></textarea> <button>Translate</button></form>
-<p id="said" class="faint" role="status">This needs JavaScript.</p>
-<p id="source" class="source"></p>
-<ol id="translations"></ol>
+ placeholder="A sentence to translate, as you type" autofocus></textarea> <button>Translate</button></form>
+{offer}<p id="said" class="faint" role="status">This needs JavaScript.</p>
+<div class="source"><p id="source"></p>
+<p id="told" class="faint" role="status"></p></div>
+<ol id="translations" data-unit="{unit}"></ol>
 <div id="grid"></div>
 {script("serve.js")}"""
     return document(title, body)

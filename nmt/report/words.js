@@ -31,36 +31,77 @@ const END = "<eos>"; // the end of a sentence, its last column and, where the tr
 
 const shade = (element, weight) => element.style.setProperty("--weight", weight.toFixed(3));
 
-// While the mouse is over a word of `targets`, each word of `sources` is as dark as its weight.
-function follow(targets, sources, rows) {
-  rows.forEach((row, place) => {
-    const word = targets[place];
-    if (!word) return;
-    word.onmouseover = () => weights(row).slice(0, -1).forEach((weight, column) => shade(sources[column], weight));
-    word.onmouseout = () => sources.forEach((source) => shade(source, 0));
+// Lets the arrow keys go from one of `items` to the next, of which Tab reaches one; a row of them is `width` long.
+function rove(container, items, width) {
+  const places = new Map(items.map((item, place) => [item, place]));
+  items.forEach((item, place) => { item.tabIndex = place ? -1 : 0; });
+  container.addEventListener("focusin", ({ target }) => {
+    if (!places.has(target)) return;
+    for (const item of items) item.tabIndex = item === target ? 0 : -1;
+  });
+  container.addEventListener("keydown", (event) => {
+    const left = getComputedStyle(container).direction === "rtl" ? 1 : -1;
+    const step = { ArrowLeft: left, ArrowRight: -left, ArrowUp: -width, ArrowDown: width }[event.key];
+    const place = places.get(event.target);
+    if (!step || place === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.stopPropagation(); // or the page would go to another sentence
+    const next = items[place + step];
+    const leaves = Math.abs(step) === 1 && Math.floor(place / width) !== Math.floor((place + step) / width);
+    if (!next || leaves) return;
+    event.preventDefault();
+    next.focus();
   });
 }
 
-// A heat map: a row for each target word, a column for each source word, both in sight however far it is scrolled.
-function grid(parent, source, target, rows) {
+// The words that a row of weights is largest for, and how large; the rest is less than a twentieth each.
+function attended(row, sources) {
+  const most = weights(row).map((weight, place) => [weight, sources[place] ?? END]).filter(([weight]) => weight >= 0.05);
+  return most.sort(([one], [other]) => other - one).map(([weight, word]) => `${word} ${weight.toFixed(2)}`).join(", ");
+}
+
+// While the mouse or the keyboard is on one of `words`, `said` tells what `about` says of it, and each of `sources` is as
+// dark as its weight in the row of it, if there is one.
+function follow(container, words, sources, said, row, about) {
+  const shadeAll = (found) => sources.forEach((source, place) => shade(source, found?.[place] ?? 0));
+  words.forEach((word) => {
+    const enter = () => {
+      shadeAll(row(word) && weights(row(word)));
+      said.textContent = about(word);
+    };
+    const leave = () => {
+      shadeAll();
+      said.textContent = "";
+    };
+    Object.assign(word, { onmouseover: enter, onfocus: enter, onmouseout: leave, onblur: leave });
+  });
+  rove(container, words, words.length);
+}
+
+// A heat map: a row for each target word, a column for each source word. It is as wide as there is room, and the source
+// words stay in sight as the page is scrolled.
+function grid(parent, source, target, rows, label) {
   const sources = [...split(source).slice(0, rows[0].length / 2 - 1), END];
   const targets = split(target);
-  const said = add(parent, "p", "Point at a cell to see its words and its weight.", { class: "faint" });
-  const table = add(add(parent, "div", undefined, { class: "scroll grid", tabindex: 0 }), "table");
+  const box = add(parent, "div", undefined, { class: "grid" });
+  const said = add(box, "p", "Point at a cell to see its words and its weight.", { class: "faint", role: "status" });
+  const table = add(box, "table", undefined, { role: "grid", "aria-label": label, style: `--columns: ${sources.length}` });
   const head = add(add(table, "thead"), "tr");
   add(head, "td");
-  for (const word of sources) add(add(head, "th"), "span", word, { dir: "auto" });
+  for (const word of sources) add(add(head, "th", undefined, { scope: "col" }), "span", word, { dir: "auto" });
   const body = add(table, "tbody");
   rows.forEach((row, place) => {
     const line = add(body, "tr");
-    add(line, "th", targets[place] ?? END, { dir: "auto" });
+    add(line, "th", targets[place] ?? END, { dir: "auto", scope: "row" });
     for (const weight of weights(row)) shade(add(line, "td"), weight);
   });
-  table.onmouseover = table.onclick = ({ target: { cellIndex: column, parentNode: line } }) => {
+  const show = ({ target: cell }) => {
+    const { cellIndex: column, parentNode: line } = cell;
     if (!(column > 0) || line.parentNode !== body) return;
     const ends = [line.cells[0], head.cells[column]];
     for (const marked of table.querySelectorAll(".named")) marked.classList.remove("named");
     for (const end of ends) end.classList.add("named");
-    said.textContent = `${ends.map((end) => end.textContent).join(" ← ")}: ${line.cells[column].style.getPropertyValue("--weight")}`;
+    said.textContent = `${ends.map((end) => end.textContent).join(" ← ")}: ${cell.style.getPropertyValue("--weight")}`;
   };
+  for (const event of ["mouseover", "click", "focusin"]) table.addEventListener(event, show);
+  rove(table, [...body.querySelectorAll("td")], sources.length);
 }

@@ -29,7 +29,8 @@ PAPER = '''\
 from nmt.papers.second2020.settings import Settings
 from nmt.report.artefacts import Artefact
 
-TITLE, REFERENCE, STEPS = "Second", "Somebody (2020)", {"longest": "the longest translation"}
+TITLE, REFERENCE, CLAIM = "Second", "Somebody (2020)", "It is long."
+STEPS = {"longest": "the longest translation"}
 
 
 def without(settings, left_out):
@@ -75,6 +76,10 @@ def test_the_papers() -> None:
     assert "bahdanau2015" in papers.names()
     assert papers.paper("bahdanau2015").STEPS["table1"]
     assert papers.page_head(experiment()) == []
+    files = {use: [f"{use}.de", f"{use}.fi"] for use in ("train", "development", "test")}
+    own = experiment(paper={"name": "bahdanau2015", "table1": {}}, files=files, select={"rule": "all"})
+    assert papers.page_head(own) == ["--title", "Translation from en to fr"]
+    assert [one.title for one in papers.artefacts(own) if one.name != "significance"] == ["BLEU"]
     assert papers.settings(experiment()) is None
 
 
@@ -89,7 +94,7 @@ def test_captions_speak_of_what_the_experiment_has(path: Path, monkeypatch: pyte
     monkeypatch.chdir(ROOT)
     one = read_experiment([str(path)])
     whole = collect(one, papers.artefacts(one))
-    titles = {artefact.title for artefact in whole.values()}
+    titles = {artefact.title.partition(":")[0] for artefact in whole.values()}
     sets = {*one.corpora.train, *one.corpora.development, *one.corpora.test}
     for artefact in whole.values():
         text = (ROOT / artefact.caption).read_text()
@@ -154,7 +159,7 @@ def test_a_second_paper_needs_no_edit_outside_its_folder(tmp_path: Path) -> None
     said = subprocess.run([sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True)
     names, head, targets = json.loads(said.stdout)
     assert names == sorted([*papers.names(), "second2020"])
-    assert head == ["--title", "Second", "--reference", "Somebody (2020)"]
+    assert head == ["--title", "Second", "--reference", "Somebody (2020)", "--claim", "It is long."]
     assert {target for target in targets if "longest" in target} == {
         *("<results>/longest.csv", "<results>/e/longest.csv"),
         *("<data>/sheets/longest.html", "<data>/sheets/e/longest.html"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from nmt.report.artefacts import FIGURE, Artefact, collect, compared, on_page, selection, targets
+from nmt.report.artefacts import FIGURE, Artefact, collect, compared, front, on_page, selection, targets
 from tests.papers.experiment import experiment
 
 TABLE = Artefact("scores", "Scores", "Tables", "a/scores.rst", ("csv", "md"), "md", each_set=True)
@@ -62,12 +63,18 @@ def test_targets_are_files_of_all_sets_and_a_sheet_for_each_table() -> None:
     ]
 
 
-def test_the_page_shows_the_first_set_then_the_experiment_then_the_other_sets() -> None:
+def test_the_page_shows_all_of_the_first_set_in_order_then_the_other_sets() -> None:
     assert on_page([DRAWING, TABLE], PLACES) == [
-        (TABLE, "scores.md"),
         (DRAWING, "drawing.svg"),
+        (TABLE, "scores.md"),
         (TABLE, "second/scores.md"),
     ]
+
+
+def test_the_summary_shows_the_first_figure_of_a_set() -> None:
+    of_set = replace(DRAWING, name="curves", each_set=True)
+    assert front(on_page([TABLE, DRAWING, of_set], PLACES)) == "curves.svg"
+    assert front(on_page([TABLE, DRAWING], PLACES)) == "drawing.svg"
 
 
 def test_paths_for_rules() -> None:

@@ -1,4 +1,4 @@
-"""The page of all: its files, what a click shows in a browser, and what of a text it must not take for HTML."""
+"""The page of all: its files, what a browser shows at a click or a key, and text that must not be taken for HTML."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
+from nmt.evaluation.chrf import sentence_chrf
 from nmt.report.index import CHUNK
 from nmt.report.markup import MADE_UP
-from tests.chromium import document
+from nmt.report.significance import COLUMNS
+from nmt.report.summary import Comparison, finding
+from tests.chromium import Browser, browser, document
 
 SENTENCES = 2 * CHUNK + 20
 ARABIC = "مرحبا بالعالم"
@@ -23,6 +26,8 @@ TARGETS = {
     "looks": lambda line: "l&apos; eau <eos>" if line % 2 else "l&apos; feu <eos>",
 }
 NASTY = "</script> <b> &lt; x\x00 y\u2028z\x85"  # words as the tokenizer leaves them
+BLEU = {"fixed": (12.5, 1.0), "looks": (34.567, 2.0), "baseline": (20.0, 3.0)}  # of each set
+WINDOWS = [(400, False), (900, True), (1400, False)]
 
 
 def source(line: int) -> str:
@@ -48,14 +53,25 @@ def arguments(tmp_path: Path) -> list[str]:
         records = [record(n, target(n).split(" "), attention=model == "looks") for n in range(SENTENCES)]
         (tmp_path / f"{model}.big").write_text("".join(json.dumps(one) + "\n" for one in records))
         (tmp_path / f"{model}.small").write_text("")
+    for system, scores in BLEU.items():
+        for name, bleu in zip(("big", "small"), scores, strict=True):
+            values = dict.fromkeys(("signature", "detokenized_signature"), "a") | {"bleu": bleu, "sentences": 1}
+            values |= dict.fromkeys(("detokenized_bleu", "detokenized_ceiling"), 1.0)
+            (tmp_path / f"{system}.{name}.json").write_text(json.dumps({"all": values}))
+    row = dict.fromkeys(COLUMNS, "1") | {"part": "all", "system": "RNNsearch-50*", "baseline": "RNNencdec-50"}
+    row |= {"difference": "22.07", "p_holm": "0.0010"}
+    (tmp_path / "significance.csv").write_text(f"{','.join(COLUMNS)}\n{','.join(row.values())}\n")
     for name in ("table1.md", "small/table1.md"):
         (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "results" / name).write_text(f"# Of {name}\n\n| a |\n| :- |\n| 1 |\n")
+        (tmp_path / "results" / name).write_text(f"# Of {name}\n\n| a |\n| :- |\n| 1 |\n\n## More\n")
     for name in ("table1", "figure2"):
         (tmp_path / f"{name}.rst").write_text(f"What {name} is, & more.\n")
     words = ["index", "--experiment", "a<b", "--output", tmp_path / "results/index.html", "--captions"]
     words += [tmp_path / f"{name}.rst" for name in ("table1", "figure2", "table1")]
     words += ["--titles", "Table 1", "Figure 2", "Table 1", "--title", "Ours", "--reference", "Us (2020), *It & all*"]
+    words += ["--claim", "This <is> *so*.", "--front", tmp_path / "results/figure2.svg"]
+    words += ["--significance", tmp_path / "significance.csv", "--pair", "RNNsearch-50*", "RNNencdec-50"]
+    words += ["--scores", *(tmp_path / f"{system}.{name}.json" for name in ("big", "small") for system in BLEU)]
     words += ["--shown", *(tmp_path / "results" / name for name in ("table1.md", "figure2.svg", "small/table1.md"))]
     words += ["--languages", "en", "fr", "--sets", "big", "small", "--labels", "RNNencdec-50", "RNNsearch-50*"]
     for option, side in (("--sources", "source"), ("--references", "reference")):
@@ -92,6 +108,8 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert text["reference"][3] == "l'\beau de la maison 3\b, bleue\b."
     assert [system[3] for system in text["systems"]] == ["le feu", "l'\beau", "cette maison 3"]
     [small] = json.loads("[" + (folder / "small.js").read_text()[:-3].partition(",")[2] + "]")
+    assert text["scores"][1][3] == round(sentence_chrf("l'eau", "l'eau de la maison 3, bleue."), 1)
+    assert small.pop("scores") == [[None], [None], [0.0]]
     assert small == {"source": [ARABIC], "reference": [""], "systems": [[None], [None], [""]]}
     page = (tmp_path / "results/index.html").read_text()
     assert 'src="figure2.svg"' in page
@@ -100,9 +118,11 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert "<h1>Ours: a&lt;b</h1>" in page
     assert "<p>Us (2020), <em>It &amp; all</em>, reproduced: the translations" in page
     assert '<section id="small/table1"><h2>Table 1 of small</h2>' in page
-    places = [page.index(f'<section class="tab" id="{tab}">') for tab in ("sentences", "tables", "figures")]
+    assert "Of table1.md" not in page
+    assert "<h3>More</h3>" in page
+    places = [page.index(f'<section class="tab" id="{tab}">') for tab in ("summary", "sentences", "tables", "figures")]
     assert places == sorted(places)
-    assert places[1] < page.index('id="small/table1"') < places[2] < page.index('id="figure2"')
+    assert places[2] < page.index('id="small/table1"') < places[3] < page.index('id="figure2"')
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
@@ -151,7 +171,7 @@ def test_alignments_of_another_text_are_one_line(
 
 def test_a_file_too_few_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments[:-1]) == 1
-    assert "--alignments: 3 files for 2 sets and 2 models; give 4" in capsys.readouterr().err
+    assert "--alignments: 3 files for 2 sets; give 2 for each" in capsys.readouterr().err
     arguments.remove(next(word for word in arguments if word.endswith("small.baseline")))
     assert main(arguments) == 1
     assert "--baseline: 1 files for 2 sets; give 2" in capsys.readouterr().err
@@ -170,8 +190,9 @@ def test_text_that_came_tokenized_keeps_its_spaces(
 
 def test_without_a_paper_the_head_is_neutral(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--title")
-    assert main(arguments[:place] + arguments[place + 4 :]) == 0
+    assert main(arguments[:place] + arguments[place + 6 :]) == 0
     page = (tmp_path / "results/index.html").read_text()
+    assert "claim" not in page.partition("<script type")[0]
     assert "<h1>a&lt;b</h1>\n<p>The translations of the test sets" in page
     assert MADE_UP not in page
 
@@ -195,9 +216,11 @@ def test_every_file_has_a_title_and_a_caption(
 
 def test_without_a_baseline_there_is_no_system_for_it(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--baseline")
-    assert main(arguments[:place] + arguments[place + 4 :]) == 0
+    del arguments[place : place + 4]
+    arguments = [word for word in arguments if not word.endswith(("/baseline.big.json", "/baseline.small.json"))]
+    assert main(arguments) == 0
     page = (tmp_path / "results/index.html").read_text()
-    assert '"systems": ["RNNencdec-50", "RNNsearch-50*"], "models": 2' in page
+    assert '"systems": ["RNNencdec-50", "RNNsearch-50*"]' in page
     assert "cette maison" not in (tmp_path / "results/index/big.js").read_text()
 
 
@@ -210,7 +233,7 @@ const key = async (name, from = document.body) => {
 };
 const weight = (one) => one.style.getPropertyValue('--weight');
 const weights_of = (query) => [...document.querySelectorAll(query)].map(weight);
-const chosen = () => asked('#sentence h3')[0];
+const chosen = () => asked('#sentence h2')[0];
 const found = {};
 """
 
@@ -225,7 +248,7 @@ const behind = (one) => {
   const colour = getComputedStyle(one).backgroundColor;
   return levels(colour)[3] === 0 ? behind(one.parentNode) : luminance(colour);
 };
-const places = ['.note', 'h1', '.tabs a', '.cards .other', '#list .faint', '.cards button'];
+const places = ['.note', 'h1', '.tabs a', '.cards .other', '#list .faint', '.cards button', '#sentence .faint'];
 found.contrasts = places.map((place) => document.querySelector(place)).map((one) => {
   const [less, more] = [luminance(getComputedStyle(one).color), behind(one)].sort((a, b) => a - b);
   return (more + 0.05) / (less + 0.05);
@@ -249,39 +272,50 @@ def test_a_click_shows_translations_and_an_alignment(arguments: list[str], tmp_p
         "",
         """
         found.tabs = [...document.querySelectorAll('.tab')].map((one) => one.hidden);
-        found.items = asked('#list button').length;
-        document.querySelectorAll('#list button')[3].click();
+        location.hash = 'sentences';
+        await at_once();
+        found.items = asked('#list li').length;
+        document.querySelectorAll('#list li')[3].click();
         await at_once();
         found.chosen = chosen();
-        found.source = asked('#sentence .source')[0];
+        found.source = asked('#sentence .source .text')[0];
         found.texts = asked('#sentence .cards p');
+        found.names = asked('.cards h3');
         found.other = asked('.cards .other');
         found.missing = [...document.querySelectorAll('.cards .missing')].map((one) => one.title);
         found.grids = asked('.grid').length;
         const word = [...document.querySelectorAll('.cards span')].filter((one) => one.textContent === 'eau')[1];
         word.dispatchEvent(new MouseEvent('mouseover'));
         found.shaded = weights_of('.source span');
+        found.told = asked('.source .faint')[0];
         document.querySelector('.cards button').click();
         found.heads = asked('.grid thead th');
         found.rows = asked('.grid tbody th');
         found.cells = weights_of('.grid tbody td');
         const cell = document.querySelectorAll('.grid tbody td')[found.heads.length + 1];
         cell.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
-        found.said = asked('#grids p')[0];
+        found.said = asked('#alignments p')[0];
         await key('ArrowRight');
         found.after = [chosen(), asked('.grid').length, location.hash];
         """,
     )
     words = ["the", "house", "3", "</script>", "<b>", "<", "x␀", "y\u2028z\ufffd"]
-    assert found["tabs"] == [False, True, True]
+    assert found["tabs"] == [False, True, True, True]
     assert found["items"] == 25
+    assert found["names"] == [
+        *("Reference", "RNNencdec-50 (12.50 BLEU)", "RNNsearch-50* (34.57 BLEU)", "Phrase <based> (20.00 BLEU)")
+    ]
     assert found["chosen"] == "Sentence 4 of big"
     assert found["source"] == " ".join(words)
-    no_alignment = "From a fixed vector: it has no alignment."
-    assert found["texts"] == ["l'eau de la maison 3, bleue.", "le feu", no_alignment, "l'eau", "cette maison 3"]
+    reference, no_alignment = "l'eau de la maison 3, bleue.", "From a fixed vector: it has no alignment."
+    chrf = [f"chrF {sentence_chrf(text, reference):.1f}" for text in ("le feu", "l'eau", "cette maison 3")]
+    assert found["texts"] == [
+        *(reference, "le feu", chrf[0], no_alignment, "l'eau", chrf[1], "cette maison 3", chrf[2])
+    ]
     assert found["other"] == ["le", "feu", "cette"]
     assert found["missing"] == ["missing: de la maison 3 , bleue .", "missing: , bleue ."]
     assert found["grids"] == 0
+    assert found["told"] == "eau ← house 1.00"
     assert found["shaded"] == ["0.000", "1.000", *["0.000"] * 6]
     assert found["heads"] == [*words, "<eos>"]
     assert found["rows"] == ["l'", "eau", "<eos>"]
@@ -300,16 +334,16 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
           at('one').value = one; at('other').value = other;
           at('order').value = [...at('order').options].find((option) => option.text.includes(words)).value;
           at('order').onchange();
-          return asked('#list .faint').slice(0, 3).map(Number);
+          await at_once();
+          return asked('#list .faint').filter(Number).slice(0, 3).map(Number);
         };
         found.last = [chosen(), asked('#count')[0]];
-        at('search').value = 'MAISON 11'; at('search').oninput();
+        at('search').value = 'MAISON 11'; await at('search').oninput();
         found.reference = asked('#count')[0];
-        at('search').value = "L'EAU"; at('search').oninput();
+        at('search').value = "L'EAU"; await at('search').oninput();
         found.all = asked('#count')[0];
-        at('search').value = 'cette maison 7'; at('search').oninput();
+        at('search').value = 'cette maison 7'; await at('search').oninput();
         found.system = asked('#count')[0];
-        await key('ArrowDown', at('search'));
         await key('ArrowDown', at('search'));
         found.second = chosen();
         await key('ArrowDown');
@@ -320,14 +354,18 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
         at('search').value = '';
         found.longest = await order('longest', 0, 1);
         found.differ = await order('differ', 0, 1);
+        found.first_of_order = [chosen(), location.hash];
+        found.amounts = asked('#list .amounts')[0];
         found.beats = await order('beats', 1, 0);
+        found.lowest = await order('lowest', 0, 1);
+        found.two = at('one').hidden || !at('other').hidden;
         location.hash = 'small/table1';
         await at_once();
         found.tabs = [...document.querySelectorAll('.tab')].map((one) => one.hidden);
         location.hash = 'small/1';
         await at_once();
         found.small = asked('#sentence .cards p');
-        const places = ['#sentence .source', '#sentence h3'].map((one) => document.querySelector(one));
+        const places = ['#sentence .source .text', '#sentence h2'].map((one) => document.querySelector(one));
         found.directions = places.map((one) => getComputedStyle(one).direction);
         """,
     )
@@ -338,51 +376,237 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
     assert (found["first"], found["second"], found["still"]) == ("Sentence 8 of big", *["Sentence 71 of big"] * 2)
     assert found["longest"][0] == 4
     assert found["differ"] == [2, 4, 6]  # "l'eau" has no word of "le feu", "l'feu" has one
-    assert found["beats"] == [2, 4, 6]  # "l'eau" has two words of the reference, "l'feu" one and "le feu" none
-    assert found["tabs"] == [True, False, True]
-    assert found["small"] == ["", "not translated", "not translated", ""]
+    assert found["beats"] == found["differ"]
+    assert found["lowest"][0] > 1
+    assert not found["two"]
+    assert found["tabs"] == [True, True, False, True]
+    assert found["small"] == ["", "not translated", "not translated", "", "chrF 0.0"]
     assert found["directions"] == ["rtl", "ltr"]
 
 
-@pytest.mark.parametrize(("width", "dark"), [(500, False), (900, True), (1400, False)])
+@pytest.mark.parametrize(("width", "dark"), [(500, False), *WINDOWS[1:]])  # no headless window is smaller
 def test_a_window_of_any_width_holds_the_page_and_heads_in_sight(
     arguments: list[str], tmp_path: Path, width: int, dark: bool
 ) -> None:
     main([*arguments, "--generated"])
     script = """
-    document.querySelector('.cards button').click();
     found.width = document.documentElement.scrollWidth;
-    const grid = document.querySelector('.grid');
-    grid.style.maxHeight = grid.style.width = '6rem';
-    grid.scrollTop = grid.scrollLeft = 30;
-    const place = (one) => { const {top, left} = one.getBoundingClientRect(); return {top, left}; };
-    found.scrolled = [grid.scrollTop, grid.scrollLeft];
-    found.grid = place(grid);
-    found.head = place(grid.querySelector('thead th')).top;
-    found.row = place(grid.querySelector('tbody th')).left;
     document.body.style.paddingBottom = '200vh';
     document.querySelector('.cards').style.paddingBottom = '200vh';
     document.querySelector('.cards').scrollIntoView();
-    found.source = place(document.querySelector('.source')).top;
+    found.source = document.querySelector('.source').getBoundingClientRect().top;
     """
     found = ask(tmp_path / "results/index.html", "big/4", script + CONTRASTS, width=width, dark=dark)
     assert found["width"] <= width
     assert (found["ground"] < 0.1) == dark
-    assert len(found["contrasts"]) == 6
+    assert len(found["contrasts"]) == 7
     assert min(found["contrasts"]) > 4.5
-    assert found["scrolled"] == [30, 30]
-    assert (found["head"], found["row"]) == pytest.approx((found["grid"]["top"], found["grid"]["left"]), abs=1)
     assert found["source"] == 0
 
 
-def test_an_address_that_names_no_sentence_shows_the_first(arguments: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "dark"), WINDOWS)
+def test_the_first_view_is_a_summary(arguments: list[str], tmp_path: Path, width: int, dark: bool) -> None:
+    (tmp_path / "results/figure2.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"/>')
     main(arguments)
-    script = "found.first = chosen(); location.hash = '#big/1.5'; await at_once(); found.second = chosen();"
+    with browser((tmp_path / "results/index.html").as_uri(), width=width, dark=dark) as page:
+        assert page.ask("document.documentElement.scrollWidth") <= width
+        text = page.ask("at('summary').innerText")
+        bottom = page.ask("document.querySelector('.front table').getBoundingClientRect().bottom")
+        image = page.ask("[at('summary').querySelector('img')].map((one) => [one.naturalWidth, one.clientHeight])[0]")
+        addresses = page.ask("[...document.querySelectorAll('#summary nav a')].map((one) => one.getAttribute('href'))")
+    assert "The paper’s claim: This <is> so." in text
+    assert "On big, RNNsearch-50* is significantly ahead of RNNencdec-50 (+22.07 BLEU)." in text
+    rows = {tuple(line.split("\t")) for line in text.split("\n")}
+    assert {("RNNencdec-50", "12.50", "1.00"), ("Phrase <based>", "20.00", "3.00")} <= rows
+    assert bottom < 900
+    assert image[0] == 640
+    assert 100 < image[1] <= 320
+    assert addresses == ["#table1", "#figure2", "#small/table1"]
+
+
+def test_the_finding_is_right_whatever_the_numbers_are() -> None:
+    bleu = {"a": 1.0, "b": 22.0}
+    assert finding("t", {"a": 1.0}, []) == "a has 1.00 BLEU on t."
+    assert finding("t", bleu, []) == "On t, b has the most BLEU, 22.00, and a the least, 1.00."
+    ahead, behind = Comparison("a", "b", 1.234, True), Comparison("b", "a", -2.0, True)
+    even = [Comparison("a", "c", 0.4, False), Comparison("b", "c", -0.4, False)]
+    assert finding("t", bleu, [behind, *even]) == (
+        "On t, b is significantly behind a (−2.00 BLEU); "
+        "there is no significant difference between a and c (+0.40 BLEU) and between b and c (−0.40)."
+    )
+    assert finding("t", bleu, [ahead, ahead, ahead]) == (
+        "On t, a is significantly ahead of b (+1.23 BLEU), a of b (+1.23) and a of b (+1.23)."
+    )
+
+
+def test_a_table_that_lacks_a_pair_is_one_line(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--pair", "RNNencdec-50", "RNNsearch-50*"]) == 1
+    said = "does not compare RNNencdec-50 with RNNsearch-50* on all sentences; make the file again\n"
+    assert capsys.readouterr().err.endswith(said)
+    place = arguments.index("--significance")
+    assert main(arguments[:place] + arguments[place + 2 :]) == 1
+    assert "--pair: needs --significance" in capsys.readouterr().err
+    arguments[arguments.index("--front") + 1] = "figure3.svg"
+    assert main(arguments) == 1
+    assert "--front: figure3.svg is not among the files of --shown" in capsys.readouterr().err
+
+
+def test_a_search_shows_a_sentence_that_it_has_found_and_marks_the_words(arguments: list[str], tmp_path: Path) -> None:
+    main(arguments)
+    found = ask(
+        tmp_path / "results/index.html",
+        "big/5",
+        """
+        const search = async (words) => {
+          at('search').value = words;
+          await at('search').oninput();
+          return [chosen(), location.hash, [...CSS.highlights.get('found')].map(String)];
+        };
+        found.words = await search('House 7');
+        found.odd = await search('</b> (');
+        found.none = [at('sentence').textContent, at('sentence').children.length, asked('#count')[0]];
+        found.number = await search('120');
+        found.all = await search('');
+        location.hash = '#big/9';
+        await at_once();
+        await search('house 11');
+        location.hash = '#big/2';
+        await at_once();
+        found.outside = [chosen(), at('search').value];
+        """,
+    )
+    assert found["words"][:2] == ["Sentence 8 of big", "#big/8"]
+    assert found["words"][2][:2] == ["house 7", "house 7"]
+    assert found["none"] == ["No sentence of big has “</b> (”.", 0, "none"]
+    assert found["odd"][1:] == ["#sentences", []]
+    assert found["number"][0] == "Sentence 120 of big"
+    assert found["number"][2][0] == "120"
+    assert found["all"] == ["Sentence 1 of big", "#big/1", []]
+    assert found["outside"] == ["Sentence 2 of big", ""]
+
+
+def test_each_mark_is_what_the_help_says(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "big.baseline").write_text("maison la cette maison 0 , bleue\n" + "a\n" * (SENTENCES - 1))
+    main(arguments)
+    script = """
+    found.other = asked('.cards article:last-child .other');
+    found.moved = asked('.cards article:last-child .moved');
+    const gap = document.querySelector('.help .missing');
+    found.gap = [getComputedStyle(gap, '::before').content, gap.getBoundingClientRect().width];
+    found.help = asked('.help')[0];
+    """
+    found = ask(tmp_path / "results/index.html", "big/1", script)
+    assert found["other"] == ["cette"]
+    assert found["moved"] == ["maison"]
+    assert found["gap"][0] == '"−2"'
+    assert found["gap"][1] > 15
+    assert "Marked words are not in the reference." in found["help"]
+
+
+FOCUS = """[document.activeElement].map((one) => one.id || one.textContent.slice(0, 30))[0]"""
+
+
+def walk(page: Browser, key: str, most: int = 60) -> list[str]:
+    """What has the focus after each press of a key, until the page ends."""
+    names: list[str] = []
+    for _ in range(most):
+        page.press(key)
+        name = page.ask(f"document.activeElement === document.body ? '' : {FOCUS}")
+        if not name:
+            break
+        names.append(name)
+    return names
+
+
+@pytest.mark.parametrize(("width", "dark"), WINDOWS)
+def test_the_keyboard_alone_reaches_everything(arguments: list[str], tmp_path: Path, width: int, dark: bool) -> None:
+    main(arguments)
+    with browser(f"{(tmp_path / 'results/index.html').as_uri()}#big/2", width=width, dark=dark) as page:
+        page.until("document.querySelector('.cards button') !== null")
+        reached = walk(page, "Tab")
+        assert reached == [
+            *("Summary", "Sentences", "Tables", "Figures", "set", "search", "order", "on", "2the house 1"),
+            *("le", "l'", "Alignment", "cette"),
+        ]
+        # From the list, down and up go to the next sentence and back.
+        page.ask("document.querySelector('#list [tabindex=\"0\"]').focus()")
+        page.press("ArrowDown", "ArrowDown", "ArrowUp")
+        assert page.ask("getComputedStyle(document.activeElement).outlineWidth") == "2px"
+        page.until("document.querySelector('#sentence h2').textContent === 'Sentence 3 of big'")
+        assert page.ask(FOCUS) == "3the house 2"
+        page.press("ArrowRight")
+        page.until("document.querySelector('#sentence h2').textContent === 'Sentence 4 of big'")
+        # Within a translation, left and right go from word to word, and its end stops them.
+        page.press("Tab", "Tab")
+        assert page.ask(FOCUS) == "l'"
+        page.press("ArrowRight")
+        assert page.ask("document.querySelector('.source .faint').textContent") == "eau ← house 1.00"
+        assert (
+            page.ask("document.querySelectorAll('.source .text span')[1].style.getPropertyValue('--weight')") == "1.000"
+        )
+        page.press("ArrowRight", "ArrowRight", "ArrowRight")
+        assert page.ask("document.querySelector('.source .faint').textContent") == "missing: de la maison 3 , bleue ."
+        assert page.ask("document.querySelector('#sentence h2').textContent") == "Sentence 4 of big"
+        # The alignment opens at a key, and four keys go through its cells.
+        page.press("Tab", "Enter", "Tab", "Tab")
+        assert page.ask("document.activeElement.tagName") == "TD"
+        page.press(
+            "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowLeft"
+        )
+        assert page.ask("document.querySelector('#alignments .faint').textContent") == "eau ← the: 0.000"
+        page.press("ArrowRight")
+        assert page.ask("document.querySelector('#alignments .faint').textContent") == "eau ← house: 1.000"
+        roles = page.ask("[...document.querySelectorAll('[role]')].map((one) => one.getAttribute('role'))")
+    assert {"listbox", "option", "status", "group", "img", "grid"} == set(roles)
+
+
+@pytest.mark.parametrize(("width", "dark"), WINDOWS)
+def test_two_alignments_are_side_by_side_and_fit(arguments: list[str], tmp_path: Path, width: int, dark: bool) -> None:
+    words = [f"word{number}" for number in range(60)]
+    source = " ".join(words)
+    (tmp_path / "big.source").write_text("".join(f"{source}\n" for _ in range(SENTENCES)))
+    weights = [[1 / 61] * 61] * 61
+    lines = [
+        json.dumps({"line": n, "rank": 0, "source": [*words, "<eos>"], "target": [*words, "<eos>"], "weights": weights})
+        for n in range(SENTENCES)
+    ]
+    for model in TARGETS:
+        (tmp_path / f"{model}.big").write_text("".join(f"{line}\n" for line in lines[:1]))
+    main(arguments)
+    with browser(f"{(tmp_path / 'results/index.html').as_uri()}#big/1", width=width, dark=dark) as page:
+        page.until("document.querySelectorAll('.cards button').length === 2")
+        page.ask("document.querySelectorAll('.cards button').forEach((one) => one.click())")
+        places = page.ask(
+            "[...document.querySelectorAll('.grid table')].map((one) => one.getBoundingClientRect().toJSON())"
+        )
+        assert page.ask("document.documentElement.scrollWidth") <= width
+        page.ask("document.querySelectorAll('.grid tbody tr')[40].scrollIntoView({block: 'center'})")
+        page.rest()
+        tops = page.ask(
+            "[...document.querySelectorAll('.grid thead th')].map((one) => one.getBoundingClientRect().top)"
+        )
+        inner = page.ask(
+            "[...document.querySelectorAll('.grid, .grid table')].every((one) => one.scrollWidth < one.clientWidth + 2)"
+        )
+    assert (places[0]["top"] == places[1]["top"]) == (width >= 900)
+    assert all(place["right"] <= width for place in places)
+    assert tops[0] == 0
+    assert inner
+
+
+def test_an_address_that_names_nothing_shows_the_summary(arguments: list[str], tmp_path: Path) -> None:
+    main(arguments)
+    shown = "[...document.querySelectorAll('.tab')].find((one) => !one.hidden).id"
+    script = f"found.first = {shown}; location.hash = '#big/1.5'; await at_once(); found.second = {shown};"
     found = ask(tmp_path / "results/index.html", "%", script)
-    assert found == {"first": "Sentence 1 of big", "second": "Sentence 1 of big"}
+    assert found == {"first": "summary", "second": "summary"}
 
 
 def test_without_its_folder_the_page_says_so(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
     (tmp_path / "results/index").rename(tmp_path / "elsewhere")
-    assert "index/big.js is not beside this page; copy that folder, too" in document(tmp_path / "results/index.html")
+    assert "index/big.js is not beside this page; copy that folder, too" in document(
+        tmp_path / "results/index.html", "sentences"
+    )

@@ -8,10 +8,11 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.client import HTTPConnection
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from nmt.report import serve
 from nmt.search import beam, text
 from nmt.search.translator import Translator
 from nmt.trained import load_trained
-from tests.chromium import visit
+from tests.chromium import browser, visit
 from tests.model.models import save_trained, tiny_model
 from tests.search.reference import Found, reference_search
 
@@ -47,10 +48,10 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
     """A function that saves a model, serves it and returns the port."""
     servers = []
 
-    def run(tokenized: bool = False, host: str = "127.0.0.1", **settings: Any) -> int:
+    def run(tokenized: bool = False, host: str = "127.0.0.1", allowed: Sequence[str] = (), **settings: Any) -> int:
         trained = load_trained(save(tmp_path, **settings), "cpu")
         service = serve.Service(Translator(trained, tokenized), BEAM, 3)
-        found = serve.server(service, serve.page(trained), host, 0)
+        found = serve.server(service, serve.page(trained), host, 0, allowed)
         servers.append(found)
         threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01}).start()
         return found.server_port
@@ -224,7 +225,16 @@ def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[...
     ):
         assert send(port, body, headers={**JSON, "Host": name})[0] == status
     said = send(port, body, headers={**JSON, "Host": "evil.example"})[1]
-    assert "a proxy before it must send it Host: localhost, not 'evil.example'" in said
+    assert said == (
+        "'evil.example' is not a name of this server; if a proxy is before it, start it with "
+        "--allow-host 'evil.example'\n"
+    )
+
+
+def test_a_proxys_name_is_allowed_where_it_is_named(start: Callable[..., int]) -> None:
+    port, body = start(allowed=["Proxy.example"]), json.dumps({"text": LINE})
+    for name, status in (("proxy.example:443", 200), ("localhost", 200), ("evil.example", 403)):
+        assert send(port, body, headers={**JSON, "Host": name})[0] == status
 
 
 @pytest.mark.slow  # a minute of searching, which fills the buffers of the system
@@ -310,10 +320,76 @@ def test_a_browser_shows_it(start: Callable[..., int], tmp_path: Path, monkeypat
     assert found["source"] == LINE
     assert found["best"] == texts(expected)
     scores = [(one.log_probability, one.log_probability / (len(one.words) + 1)) for one in expected]
-    assert found["scores"] == [f"log probability {all:.2f}, {mean:.2f} a symbol" for all, mean in scores]
+    assert found["scores"] == [f"log probability {all:.2f}, {mean:.2f} a word" for all, mean in scores]
     assert found["rows"] == len(expected[0].words) + 1
     assert found["other"] == [*texts(expected)[1].split(), "<eos>"]
     weights = expected[0].alignment[0].tolist()[:-1]
     assert [float(weight) for weight in found["shaded"]] == pytest.approx(weights, abs=3e-3)
     assert found["refused"] == "Not translated: there are no words in it"
     assert found["hash"] == "#%01"
+
+
+WINDOWS = [(400, False), (900, True), (1400, False)]
+
+
+@pytest.mark.parametrize(("width", "dark"), WINDOWS)
+def test_it_translates_as_one_types_and_at_a_key(
+    start: Callable[..., int], tmp_path: Path, width: int, dark: bool
+) -> None:
+    with browser(f"http://127.0.0.1:{start()}/", width=width, dark=dark) as page:
+        assert page.ask("document.activeElement.id") == "text"
+        page.press(*"s4 s2")
+        page.until("at('source').textContent === 's4 s2' && document.querySelector('.grid') !== null")
+        best = texts(by_hand(tmp_path / "model", "s4 s2"))[0]
+        assert page.ask("document.querySelector('#translations p').textContent") == best
+        page.press("Tab", "Tab", "Tab")
+        assert page.ask("at('told').textContent").startswith(f"{best.split()[0]} ← ")
+        assert page.ask("document.documentElement.scrollWidth") <= width
+        page.press("Shift+Tab", "Enter")
+        page.until("at('source').textContent.startsWith('I do not know') && at('said').textContent === ''")
+        assert page.ask("at('text').value") == "I do not know where he lives."
+
+
+def test_the_unit_is_that_of_the_model_and_the_example_that_of_the_language(tmp_path: Path) -> None:
+    trained = load_trained(save(tmp_path), "cpu")
+    assert 'data-unit="word"' in serve.page(trained)
+    assert '<button id="example">a &lt;b&gt;</button>' in serve.page(trained, "a <b>")
+    assert 'id="example"' not in serve.page(replace(trained, languages=("xx", "fr")))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "said"),
+    [
+        (502, "text/html", "<h1>Bad</h1>", "Not translated: the server answers 502 Bad Gateway"),
+        (200, "text/html", "<h1>Sign in</h1>", "Not translated: the server answers 200 OK"),
+        (403, "text/plain", "not a name\n", "Not translated: the server answers 403 Forbidden: not a name"),
+    ],
+)
+def test_an_error_page_is_shown_as_an_error(
+    start: Callable[..., int], status: int, kind: str, body: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.answer(200, "text/html; charset=utf-8", shown)
+
+        def do_POST(self) -> None:
+            self.answer(status, kind, body)
+
+        def answer(self, code: int, kind: str, text: str) -> None:
+            self.send_response(code)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            """Nothing is logged."""
+
+    connection = HTTPConnection("127.0.0.1", start(), timeout=60)
+    connection.request("GET", "/")
+    shown = connection.getresponse().read().decode()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        with browser(f"http://127.0.0.1:{proxy.server_port}/#a") as page:
+            page.until("at('said').textContent.startsWith('Not')")
+            assert page.ask("at('said').textContent") == said
+        proxy.shutdown()

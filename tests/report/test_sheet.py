@@ -23,10 +23,20 @@ def test_control_characters_are_seen() -> None:
 
 def test_markdown_shows_what_was_escaped_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "table3.md"
-    lines = ["# Table", "", *markdown_table(["Model", "Text"], [["**x**", escape_markdown(NASTY)]]), "", "<b>raw</b>"]
+    lines = [
+        "# Table",
+        "",
+        *markdown_table(["Model", "Text"], [["**x**", escape_markdown(NASTY)]]),
+        "",
+        "## Line",
+        "",
+        "<b>raw</b>",
+    ]
     path.write_text("\n".join(lines))
-    shown = show_table(str(path), level=3)
-    assert "<h3>Table</h3>" in shown
+    assert "<h1>Table</h1>" in show_table(str(path))
+    shown = show_table(str(path), is_section=True)
+    assert "Table" not in shown
+    assert "<h3>Line</h3>" in shown
     assert shown.count('<td dir="auto"') == 2
     assert "<strong>x</strong>" in shown
     assert "<script" not in shown

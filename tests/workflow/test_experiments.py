@@ -49,7 +49,7 @@ from dataclasses import dataclass
 from nmt.report.artefacts import Artefact
 from nmt.settings.checks import build
 
-TITLE, REFERENCE = "Second", "Somebody (2020)"
+TITLE, REFERENCE, CLAIM = "Second", "Somebody (2020)", "It is long."
 STEPS = {"longest": "the longest translation"}
 
 

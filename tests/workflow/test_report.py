@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.chromium import document
+from tests.chromium import browser, document
 from tests.workflow.tree import SMOKE, Tree
 
 FIGURES = ["figure1", "figure2", "figure3", "learning_curves", "ratings"]
@@ -62,7 +62,7 @@ def test_every_table_and_figure_has_caption_and_labels(report: Path) -> None:
         assert len(result["caption"]) > 40, name
         assert result["labels"], name
         assert result["mime_type"] == ("text/html" if name in TABLES else "image/svg+xml")
-    assert results["table1"]["labels"] == {"table": "Table 1", "set": "toy-test"}
+    assert results["table1"]["labels"] == {"table": "Table 1: BLEU", "set": "toy-test"}
 
 
 def test_every_table_and_figure_is_in_its_category(report: Path) -> None:
@@ -83,6 +83,27 @@ def test_the_front_page_has_the_configuration(report: Path) -> None:
     assert re.search(r'experiment\s*:\s*"smoke"', front)
     assert re.search(r"RNNsearch-50star\s*:\s*prototype", front)
     assert re.search(r"words\s*:\s*1500", front)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(500, False), (900, True), (1400, False)])
+def test_it_opens_on_table_1_and_figure_2(report: Path, width: int, dark: bool) -> None:
+    with browser(report.as_uri(), width=width, dark=dark) as page:
+        page.until("[...document.querySelectorAll('.front')].every((one) => one.style.height)")
+        page.until("document.querySelector('#rulegraph canvas, #rulegraph svg') != null")
+        page.rest()
+        names = "[...document.querySelector('.front').contentDocument.querySelectorAll('tr td:first-child')]"
+        assert page.ask(f"{names}.map((one) => one.textContent)") == ROWS
+        places = (
+            "[...document.querySelectorAll('.front, #rulegraph')].map((one) => one.getBoundingClientRect().toJSON())"
+        )
+        table, figure, rules = page.ask(places)
+        inner = "document.querySelector('.front').contentDocument.documentElement"
+        assert page.ask(f"{inner}.scrollHeight - {inner}.clientHeight") <= 0
+        drawing = "document.querySelectorAll('.front')[1].contentDocument.querySelector('svg')"
+        assert page.ask(f"{drawing}.getBoundingClientRect().height") > 200
+        assert page.ask(f"{drawing}.querySelectorAll('use').length") > 20
+    assert 0 <= table["top"] < 900
+    assert table["bottom"] <= figure["top"] < figure["bottom"] <= rules["top"]
 
 
 def test_a_click_shows_a_table_and_a_figure(report: Path) -> None:
@@ -142,7 +163,7 @@ def test_the_page_of_all_shows_the_experiment(done: Tree) -> None:
     shown = document(page, "toy-test/2", script)
     assert "<title>true</title>" in shown
     assert "Sentence 2 of toy-test" in shown
-    assert shown.count('class="scroll grid"') == 2
+    assert shown.count('class="grid"') == 2
     assert shown.count("From a fixed vector") == 1 + 1  # of the model, and in the script
     narrow = document(page, "toy-test/2", "document.title = document.documentElement.scrollWidth;", width=500)
     assert int(re.search(r"<title>(.*)</title>", narrow)[1]) <= 500  # type: ignore[index]

@@ -20,7 +20,7 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.monitor.forecast import announcement
-from nmt.report.artefacts import on_page, targets
+from nmt.report.artefacts import front, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, record
@@ -37,6 +37,7 @@ from nmt.workflow import (
     compared_options,
     figure_options,
     models_options,
+    pair_options,
     sample_options,
     search_options,
     speed_options,

@@ -69,6 +69,8 @@ rule index:
         references=expand(SHOWN_REFERENCE, set=TEST),
         alignments=expand("<data>/translations/{variant}/{set}.alignments.jsonl", set=TEST, variant=EXPERIMENT.variants),
         baseline=expand(TRANSLATION, variant=PHRASE_BASED, set=TEST if PHRASE_BASED in SYSTEMS else []),
+        scores=expand("<data>/evaluation/{variant}/{set}.json", set=TEST, variant=SYSTEMS),
+        significance=["<results>/significance.csv"] * ("significance" in ARTEFACTS),
         parts=[find(f"nmt/report/{part}") for part in ("page.css", "words.js", "index.js")],
     output:
         page="<results>/index.html",
@@ -85,6 +87,8 @@ rule index:
         head=papers.page_head(EXPERIMENT),
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
         titles=[one.title for one, _ in PAGE],
+        front=f"{EXPERIMENT.results}/{front(PAGE)}",
+        pairs=pair_options(EXPERIMENT),
         sets=TEST,
         languages=untokenized(LANGUAGES),
         labels=labels(EXPERIMENT.variants),
@@ -95,7 +99,8 @@ rule index:
         "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
         " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
         " --references {input.references:q} --languages {params.languages:q} --labels {params.labels:q} --alignments {input.alignments:q}"
-        f" {{params.baseline:q}} {{input.baseline:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"
+        " {params.baseline:q} {input.baseline:q} --scores {input.scores:q} --significance {input.significance:q} {params.pairs:q}"
+        f" --front {{params.front:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"
 
 
 # The last job: when all that it records has ended.

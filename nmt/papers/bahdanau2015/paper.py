@@ -10,15 +10,22 @@ from dataclasses import replace
 
 from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.papers.bahdanau2015.settings import Settings
-from nmt.report.artefacts import FIGURE, Artefact, selection, significance
+from nmt.report.artefacts import FIGURE, Artefact, selection, significance, title
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
 
-__all__ = ["REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options", "without"]
+__all__ = [
+    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options"),
+    "without",
+]
 
 TITLE = "RNNsearch, reproduced"
 REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"
+CLAIM = (
+    "A decoder that attends to the source sentence anew for every word translates better than one that has a single "
+    "vector of it, and the longer the sentence, the larger its lead."
+)
 STEPS = {
     "table1": "BLEU of every system on a test set",
     "table2": "how each model was trained: updates, time, likelihoods",
@@ -29,6 +36,14 @@ STEPS = {
     "figure3": "draw the alignments of four sentences",
 }
 FOLDER = "nmt/papers/bahdanau2015"
+SUBJECTS = {
+    "table1": "BLEU",
+    "table2": "training",
+    "table3": "long sentences",
+    "figure1": "the model",
+    "figure2": "BLEU by sentence length",
+    "figure3": "alignments",
+}
 
 
 def without(settings: Settings, left_out: Set[str]) -> Settings:
@@ -78,28 +93,30 @@ def phrase_based_options(experiment: Experiment) -> list[str]:
 
 
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
-    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows it."""
+    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows them."""
     printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
 
     def table(name: str, *endings: str, each_set: bool = False) -> Artefact:
-        title, caption = name.replace("table", "Table "), f"{FOLDER}/captions/{name}.rst"
-        return Artefact(name, title, "Tables", caption, ("csv", "md", *endings), "md", each_set)
+        called = title(experiment, name.replace("table", "Table "), SUBJECTS[name])
+        caption = f"{FOLDER}/captions/{name}.rst"
+        return Artefact(name, called, "Tables", caption, ("csv", "md", *endings), "md", each_set)
 
     def figure(name: str, *endings: str, each_set: bool = False) -> Artefact:
-        title, caption = name.replace("figure", "Figure "), f"{FOLDER}/captions/{name}.rst"
-        return Artefact(name, title, "Figures", caption, (*endings, *FIGURE), "svg", each_set)
+        called = title(experiment, name.replace("figure", "Figure "), SUBJECTS[name])
+        caption = f"{FOLDER}/captions/{name}.rst"
+        return Artefact(name, called, "Figures", caption, (*endings, *FIGURE), "svg", each_set)
 
     figure3 = figure("figure3", "csv", each_set=True)
     if not PRINTED.keys().isdisjoint(experiment.corpora.test):
         figure3 = replace(figure3, caption=f"{FOLDER}/captions/figure3_printed.rst")
     whole = [
         replace(table("table1", "tex", each_set=True), printed=printed),
-        *significance(experiment),
-        replace(figure("figure2", "csv", each_set=True), has_systems=True),
-        table("table3", each_set=True),
-        figure3,
         replace(table("table2"), printed=printed),
+        table("table3", each_set=True),
+        *significance(experiment),
         figure("figure1"),
+        replace(figure("figure2", "csv", each_set=True), has_systems=True),
+        figure3,
     ]
     if settings.printed:
         words, caption = f"{FOLDER}/printed_words.tsv", f"{FOLDER}/captions/selection.rst"

@@ -9,27 +9,19 @@ from collections.abc import Set
 from dataclasses import replace
 
 from nmt.papers.choi2017.settings import Settings
-from nmt.report.artefacts import FIGURE, Artefact, significance
+from nmt.report.artefacts import FIGURE, Artefact, significance, title
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
 
 __all__ = [
-    "REFERENCE",
-    "STEPS",
-    "TITLE",
-    "Settings",
-    "artefacts",
-    "beams",
-    "check",
-    "language_pair",
-    "points",
-    "timed",
-    "without",
+    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair"),
+    *("points", "timed", "without"),
 ]
 
 TITLE = "Fine-grained attention, reproduced"
 REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"
+CLAIM = "Attention that weighs each dimension of an annotation by itself translates better than one weight for all."
 STEPS = {
     "table1": "BLEU of every model at two beam widths, on a test set and on the development set",
     "translation_times": "time the translation of a text by several models, in turns",
@@ -45,6 +37,13 @@ STEPS = {
     "join": "join the tables of several language pairs",
 }
 FOLDER = "nmt/papers/choi2017"
+SUBJECTS = {
+    "table1": "BLEU",
+    "table2": "time",
+    "figure2": "alignments",
+    "figure3": "mean weights of single dimensions",
+    "figure4": "specialized dimensions",
+}
 
 
 def without(settings: Settings, left_out: Set[str]) -> Settings:
@@ -123,25 +122,28 @@ def language_pair(experiment: Experiment) -> str:
 
 
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
-    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows it."""
+    """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows them."""
     printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
 
-    def table(name: str, title: str, each_set: bool = False) -> Artefact:
-        return Artefact(name, title, "Tables", f"{FOLDER}/captions/{name}.rst", ("csv", "md"), "md", each_set, printed)
+    def table(name: str, called: str, each_set: bool = False) -> Artefact:
+        return Artefact(name, called, "Tables", f"{FOLDER}/captions/{name}.rst", ("csv", "md"), "md", each_set, printed)
+
+    def numbered(name: str, each_set: bool = False) -> Artefact:
+        return table(name, title(experiment, name.replace("table", "Table "), SUBJECTS[name]), each_set)
 
     def figure(name: str) -> Artefact:
-        caption, title = f"{FOLDER}/captions/{name}.rst", name.replace("figure", "Figure ")
-        return Artefact(name, title, "Figures", caption, ("csv", *FIGURE), "svg")
+        called = title(experiment, name.replace("figure", "Figure "), SUBJECTS[name])
+        return Artefact(name, called, "Figures", f"{FOLDER}/captions/{name}.rst", ("csv", *FIGURE), "svg")
 
     dimensions = table("specialized_dimensions", "Specialized dimensions")
     whole = [
-        table("table1", "Table 1", each_set=True),
+        numbered("table1", each_set=True),
+        numbered("table2"),
         *significance(experiment),
+        table("parameters", "Parameters"),
+        *([replace(dimensions, printed=())] if settings.figure4 else []),
         figure("figure2"),
         figure("figure3"),
         figure("figure4"),
-        *([replace(dimensions, printed=())] if settings.figure4 else []),
-        table("table2", "Table 2"),
-        table("parameters", "Parameters"),
     ]
     return [one for one in whole if getattr(settings, one.name, True) is not None]

@@ -89,10 +89,12 @@ def test_the_whole_paper_in_the_pages_order() -> None:
     whole = experiment(**paper(**WHOLE))
     own = papers.artefacts(whole)
     assert [one.name for one in own] == [
-        *("table1", "significance", "figure2", "table3", "figure3"),
-        *("table2", "figure1"),
+        *("table1", "table2", "table3", "significance"),
+        *("figure1", "figure2", "figure3"),
     ]
-    assert [one.title for one in own if one.category == "Tables"] == ["Table 1", "Significance", "Table 3", "Table 2"]
+    assert [one.title for one in own if one.category == "Tables"] == [
+        *("Table 1: BLEU", "Table 2: training", "Table 3: long sentences", "Significance")
+    ]
     assert not any(one.printed for one in own)
     for one in collect(whole, own).values():
         assert (ROOT / one.caption).is_file()

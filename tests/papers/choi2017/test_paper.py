@@ -104,7 +104,7 @@ def test_the_whole_paper_in_the_pages_order() -> None:
     own = papers.artefacts(whole)
     figures = ["figure2", "figure3", "figure4"]
     assert [one.name for one in own if one.is_figure] == figures
-    names = ["table1", "significance", *figures, "specialized_dimensions", "table2", "parameters"]
+    names = ["table1", "table2", "significance", "parameters", "specialized_dimensions", *figures]
     assert [one.name for one in own] == names
     assert [one.name for one in own if one.each_set] == ["table1", "significance"]
     for one in collect(whole, own).values():
