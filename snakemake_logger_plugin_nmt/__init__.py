@@ -65,6 +65,8 @@ class LogHandler(LogHandlerBase):
                 Thread(target=self._look, daemon=True).start()
         elif event is not None and self.follower is not None:
             self.follower.note(str(event), vars(record))
+        elif hasattr(record, "ending"):
+            print(record.getMessage(), flush=True)
         elif not self._begun() and (record.levelno >= logging.ERROR or record.msg == NOTHING_TO_BE_DONE_MSG):
             print(record.getMessage().strip(), flush=True)
 

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from nmt.monitor.forecast import BENCH, measured, span, training_seconds
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import PROJECT
-from nmt.system.files import printable, read_json
+from nmt.system.files import printable
 from nmt.training.metrics import latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]
@@ -170,19 +170,6 @@ class Follower:
             one.bar.close()
         if open_bars:
             say(f"The run did not come to its end; {self.log} says why. The same command resumes.")
-        elif self.stages:
-            self.show_scores()
-
-    def show_scores(self) -> None:
-        """Say the BLEU of every system on the first test set, where it is measured."""
-        experiment, [first, *_] = self.experiment, self.experiment.corpora.test
-        scores = []
-        for system, label in experiment.systems.items():
-            file = Path("data") / experiment.name / "evaluation" / system / f"{first}.json"
-            if file.is_file():
-                scores.append(f"{label} {read_json(file)['all']['bleu']:.1f}")
-        if scores:
-            say(f"BLEU on {first}: {', '.join(scores)}.")
 
 
 def task(label: str, total: int, unit: str) -> Task:

@@ -7,13 +7,15 @@ import re
 import shlex
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from nmt import papers
 from nmt.__main__ import main
-from nmt.corpora.new import command
+from nmt.corpora.new_text import PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Architecture
@@ -40,10 +42,11 @@ def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.Captu
     mine = read_experiment(["mine"])
     like = read_experiment([] if size == "paper" else [size])
     [model] = mine.variants.values()
-    assert (model.architecture, model.optimization) == (
-        like.variants["RNNsearch-50"].architecture,
-        like.variants["RNNsearch-50"].optimization,
-    )
+    own, theirs = model.optimization, like.variants["RNNsearch-50"]
+    assert (model.architecture, replace(own, patience=0)) == (theirs.architecture, theirs.optimization)
+    # The best model is kept. With a cooldown, no plateau before it ends the training.
+    assert own.patience > 0
+    assert own.cooldown == 0 or own.patience * own.evaluate_every >= own.updates
     assert (mine.tokenizer, mine.shortlist.size) == ("sentencepiece", 8000)
     assert (mine.phrase_based, mine.select.rule, mine.results) == (None, "all", "results/mine")
     assert (size == "paper") == (model.architecture == Architecture())
@@ -57,7 +60,8 @@ def test_every_setting_has_its_remark() -> None:
     assert re.search(r"^#.*\ntokenizer:", Path("config/other.yaml").read_text(), re.MULTILINE)
     assert main(["new", "mine", *FILES, "--tokenized"]) == 0
     text = Path("config/mine.yaml").read_text()
-    for key in ("files", "tokenized", "select", "shortlist", "table1", "figure2", "figure3"):
+    assert "`shortlist` then says nothing" in text
+    for key in ("files", "tokenized", "select", "shortlist", "table1", "figure2", "figure3", "variants"):
         assert re.search(rf"^#.*\n(#.*\n)*{key}:|^ *{key}: .*  # \w", text, re.MULTILINE), key
     more = re.sub(r"^( *)# (bpe|RNNencdec)", r"\1\2", text, flags=re.MULTILINE)
     Path("config/mine.yaml").write_text(more)
@@ -130,6 +134,16 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         ),
         (["mine", *FILES, "--languages", "de", "de"], "config: languages: de is source and target"),
         (["mine", *FILES, "--languages", "German", "fi"], "language: expected a language code"),
+        (["mine", *FILES[:-3]], "--test: name the test text, or let --split 1000 draw it from --train"),
+        (["mine", *FILES[:3]], "--dev: name the text on which a training is scored, or let --split 1000 draw it"),
+        (["mine", *FILES, "--split", "1"], "--split: --dev and --test are given, so there is nothing to draw"),
+        (["mine", *FILES[:3], "--split", "0"], "--split 0: must be 1 or more"),
+        (["mine", *FILES[:3], "--split", "2"], "--split: too few of the 5 pairs of training text would be left"),
+        (["mine", *FILES[:3], "--split"], "--split: too few of the 5 pairs of training text would be left"),
+        (["mine", *FILES[:2], "--split", "1"], "config: files.train: expected a list of files, source and target"),
+        (["mine", *FILES[:4], "dev.de", "short.fi", "--split", "1"], "dev: 5 lines in dev.de but 1 in short.fi"),
+        (["mine", *FILES, "--variants", "AttY"], "--variants: unknown model AttY; the nearest is RNN"),
+        (["choi2017", *FILES[:3], "--split", "1"], "results/choi2017 holds the folder of the experiment open-en-de"),
     ],
 )
 def test_a_mistake_is_a_line_and_writes_nothing(
@@ -151,12 +165,12 @@ def test_a_mistake_is_a_line_and_writes_nothing(
     shutil.copy("test.de", "data/mine/x.de")
     with zipfile.ZipFile("both.zip", "w") as archive:
         archive.write("test.de")
-    before = sorted(Path("config").rglob("*"))
+    before = [*sorted(Path("config").rglob("*")), *sorted(Path("data").rglob("*"))]
     assert main(["new", *words]) == 1
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
-    assert sorted(Path("config").rglob("*")) == before
+    assert [*sorted(Path("config").rglob("*")), *sorted(Path("data").rglob("*"))] == before
 
 
 def test_in_the_project_the_command_names_no_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,3 +212,105 @@ def test_tables_and_archives() -> None:
     assert corpora["test"].members == ("texts/test.fi", "texts/test.de")
     words = ["--train", "train.fi", "train.de", "--dev", "dev.tsv", "--test", *tests]
     assert main(["new", "other", *words, "--languages", "fi", "de"]) == 0
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_models_of_a_paper(paper: str, size: str) -> None:
+    """Each alone, and all together: with the settings that they have where their size is from, and what can be made."""
+    sizes, names, chosen = PAPERS[paper]
+    like = read_experiment([sizes[size]])
+    assert main(["new", "usual", *FILES, "--paper", paper, "--size", size]) == 0
+    assert tuple(read_experiment(["usual"]).variants) == chosen
+    for number, variants in enumerate([*([name] for name in names), [*names]]):
+        experiment = f"mine{number}"
+        words = ["--paper", paper, "--size", size, "--variants", *variants]
+        assert main(["new", experiment, *FILES, *words]) == 0
+        mine = read_experiment([experiment])
+        assert list(mine.variants) == variants
+        for name in variants:
+            model, theirs = mine.variants[name], like.variants[names[name]]
+            assert model.architecture == theirs.architecture
+            assert model.run_time == theirs.run_time
+            assert model.optimization.patience > 0
+            apart = {"patience": theirs.optimization.patience, "precision": theirs.optimization.precision}
+            assert replace(model.optimization, **apart) == theirs.optimization
+        assert papers.artefacts(mine)
+        assert all({*pair} <= {*variants} for pair in mine.evaluate.compare)
+        text = Path(f"config/{experiment}.yaml").read_text()
+        whole = yaml.safe_load(re.sub(r"^  # (\w+: \{.*\})$", r"  \1", text, flags=re.MULTILINE))
+        assert {*whole["variants"]} == {*names}
+    assert [*mine.evaluate.compare] == [list(pair) for pair in like.evaluate.compare if {*pair} <= {*names}]
+
+
+def test_the_second_paper_compares_its_models() -> None:
+    assert main(["new", "mine", *FILES, "--paper", "choi2017", "--variants", "Baseline", "AttY", "AttY2D"]) == 0
+    mine = read_experiment(["mine"])
+    settings = papers.settings(mine)
+    assert [*settings.pairs] == [["AttY", "Baseline"], ["AttY2D", "AttY"]]
+    assert (settings.figure2.models, settings.figure3.model) == (("Baseline", "AttY", "AttY2D"), "AttY2D")
+    names = {one.name for one in papers.artefacts(mine)}
+    assert names == {"table1", "table2", "parameters", "significance", "figure2", "figure3"}
+
+
+def sets(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    """The pairs of each corpus of a split."""
+    names = {path.stem for path in folder.glob("*.de")}
+    return {
+        name: list(zip(read_lines(folder / f"{name}.de"), read_lines(folder / f"{name}.fi"), strict=True))
+        for name in names
+    }
+
+
+def test_a_split_is_the_same_again_and_has_no_sentence_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor is one of the development set in the training text with other spaces, or with another translation."""
+    pairs = list(zip(read_lines("train.de"), read_lines("train.fi"), strict=True))
+    repeated = [*pairs, *((f"  {source} ", "jotain muuta") for source, _ in pairs[:20]), ("", "tyhjä"), ("Leer", " ")]
+    for side, language in enumerate(("de", "fi")):
+        Path(f"train.{language}").write_text("".join(f"{pair[side]}\n" for pair in repeated), encoding="utf-8")
+    for name in ("mine", "again"):
+        assert main(["new", name, "--train", "train.de", "train.fi", "--split", "12"]) == 0
+    assert "data/mine.split: dev 12 pairs, test 12 pairs, train " in capsys.readouterr().out
+    found = sets(Path("data/mine.split"))
+    assert found == sets(Path("data/again.split"))
+    assert {name: len(found[name]) for name in ("dev", "test")} == {"dev": 12, "test": 12}
+    assert {*found["dev"], *found["test"], *found["train"]} <= {*repeated}
+    assert all(source.strip() and target.strip() for source, target in found["dev"] + found["test"])
+    for one, other in (("dev", "test"), ("dev", "train"), ("test", "train")):
+        for side in (0, 1):
+            assert {pair[side].strip() for pair in found[one]}.isdisjoint(pair[side].strip() for pair in found[other])
+    experiment = read_experiment(["mine"])
+    assert experiment.files is not None
+    assert experiment.files.test == ("data/mine.split/test.de", "data/mine.split/test.fi")
+    text = Path("config/mine.yaml").read_text()
+    assert "# Files in data/mine.split were drawn at random from the training text, by `nmt new --split 12`." in text
+
+
+def test_only_what_is_missing_is_drawn_and_corpora_stay_apart() -> None:
+    """The pairs of a given set are left out of the training text, too."""
+    given = list(zip(read_lines("dev.de"), read_lines("dev.fi"), strict=True))
+    for side, language in enumerate(("de", "fi")):
+        lines = [*read_lines(f"train.{language}"), given[0][side], given[1][side]]
+        Path(f"more.{language}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    words = ["--train", "train.de", "train.fi", "more.de", "more.fi", "--dev", "dev.de", "dev.fi", "--split", "3"]
+    assert main(["new", "mine", *words]) == 0
+    found = sets(Path("data/mine.split"))
+    assert {name: len(pairs) for name, pairs in found.items()} == {"train": 120, "train-2": 120, "test": 3}
+    assert not {*given} & {*found["train-2"], *found["test"]}
+    experiment = read_experiment(["mine"])
+    assert experiment.files is not None
+    assert experiment.files.development == ("dev.de", "dev.fi")
+    assert len(experiment.files.train) == 4
+    Path("config/mine.yaml").unlink()
+    assert main(["new", "mine", *words[:-1], "5"]) == 0
+    assert len(sets(Path("data/mine.split"))["test"]) == 5
+
+
+def test_a_folder_that_holds_other_files_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("data/mine.split").mkdir(parents=True)
+    Path("data/mine.split/notes.txt").touch()
+    assert main(["new", "mine", *FILES[:3], "--split", "3"]) == 1
+    assert "data/mine.split: exists and is not a split of training text, for it holds notes.txt" in (
+        capsys.readouterr().err
+    )
+    assert not Path("config/mine.yaml").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import os
 import re
@@ -89,11 +88,7 @@ def said_of(events: list[Event], experiment: Experiment, capsys: pytest.CaptureF
 
 
 def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
-    for system, bleu in (("RNNsearch-50star", 91.14), ("phrase-based", 81.26)):
-        file = Path(f"data/demo/evaluation/{system}/toy-test.json")
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps({"all": {"bleu": bleu}}))
-    first, *lines, last = said_of(BEGIN + REST, experiment, capsys)
+    first, *lines = said_of(BEGIN + REST, experiment, capsys)
     assert first.startswith("demo: 5 jobs, 1 of them trainings; the trainings take about ")
     assert "by the bench. The full log: " in first
     assert [re.split("  +", line)[:2] for line in lines] == [
@@ -103,7 +98,17 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
         ["translation", "1 jobs"],
         ["tables and figures", "1 jobs"],
     ]
-    assert last == "BLEU on toy-test: RNNsearch-50* 91.1, Phrase-based (Thot) 81.3."
+
+
+def test_what_a_run_ends_with_is_shown(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = handler()
+    shown.handle(record(experiment=experiment))
+    for event, facts in BEGIN + REST:
+        shown.handle(record(event=event, **facts))
+    shown.handle(record("Complete log"))
+    shown.handle(record("BLEU on a: b\nThe model: c", ending=True))
+    shown.close()
+    assert capsys.readouterr().out.split("\n")[-3:] == ["BLEU on a: b", "The model: c", ""]
 
 
 def test_the_time_of_a_stage_is_that_in_which_it_had_jobs(

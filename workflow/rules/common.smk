@@ -19,6 +19,7 @@ from nmt.corpora.languages import has_spaces
 from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.parts import cut_corpora, held_out_sets
+from nmt.monitor.ending import ending
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import front, on_page, targets
 from nmt.settings.elsewhere import check_folders
@@ -125,6 +126,13 @@ def announce_work():
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(EXPERIMENT, archives, variants, ROOT):
         print(said, file=sys.stderr, flush=True)
+
+
+def announce_results():
+    """Say at the end of a run for everything what there is now, and how to use it."""
+    if any(job.rule.name == "all" for job in workflow.dag.jobs):
+        with one_line_mistakes():
+            logger.info("\n".join(ending(EXPERIMENT)), extra={"ending": True})  # which the logger nmt shows, too
 
 
 def one_of(names):

@@ -1,0 +1,31 @@
+"""What a run that has made everything ends with: BLEU, the page, the models, and the command that translates.
+
+Standard library only: the workflow imports this module at every start.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nmt.settings.experiment import Experiment
+from nmt.system.files import read_json
+
+
+def ending(experiment: Experiment) -> list[str]:
+    """The lines. The command has the model that is best on the first test set, or the first where no BLEU is known."""
+    [first, *_], models = experiment.corpora.test, f"data/{experiment.name}/models"
+    files = {
+        system: Path("data") / experiment.name / "evaluation" / system / f"{first}.json"
+        for system in experiment.systems
+    }
+    scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
+    best = max(experiment.variants, key=lambda name: scores.get(name, 0.0))
+    several = len(experiment.variants) > 1
+    said = ", ".join(f"{experiment.systems[system]} {score:.1f}" for system, score in scores.items())
+    tokenized = " --tokenized" if experiment.tokenized else ""
+    return [
+        *([f"BLEU on {first}: {said}."] if scores else []),
+        f"The page with all results: {experiment.results}/index.html",
+        f"The models: {models}" if several else f"The model: {models}/{best}",
+        f"To translate: python -m nmt translate --model {models}/{best}{tokenized} < FILE",
+    ]
