@@ -2,6 +2,7 @@
 # make multi30k: the paper's question on public text, fetched or, with MIRROR=FOLDER, read from a copy.
 # make test, make lint: the checks.
 # make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe, after it, adds byte pair encoding.
+# make moses: Moses, built for all experiments; SOURCES=FOLDER takes its sources from there.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
 # The first of them creates the environment in .venv, with the command nmt.
 
@@ -19,7 +20,7 @@ OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mi
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
-.PHONY: env demo demo-choi multi30k open open-bpe test test-long lint bench bench-data bench-peers
+.PHONY: env demo demo-choi multi30k open open-bpe moses test test-long lint bench bench-data bench-peers
 .DELETE_ON_ERROR:
 
 env: .venv/made
@@ -71,6 +72,9 @@ open-bpe: .venv/made
 			--labels Words BPE "Words, normalized" "BPE, normalized" "Phrase-based (Thot)" \
 			--pair BPE Words --pair "BPE, normalized" "Words, normalized" --pair "BPE, normalized" "Phrase-based (Thot)" \
 			--output-csv results/open/bpe-$$set.csv --output-md results/open/bpe-$$set.md || exit; done
+
+moses: .venv/made
+	@python -m nmt moses_build --sources "$(SOURCES)" --threads $(CORES) --output data/tools/moses/built.json
 
 # Training and decoding compared with a plain version of the same model, and a profile of an update: results/bench.
 bench: .venv/made

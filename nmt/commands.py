@@ -64,6 +64,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "thot_translate": "translate text with the Thot system",
         },
         "nmt.phrase_based.moses": {
+            "moses_build": "build Moses and its aligners from their sources",
             "moses_align": "align words with the tools of a Moses installation",
             "moses_language_model": "estimate the language model of the Moses system",
             "moses_phrases": "extract and score phrases and their reordering",

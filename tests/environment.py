@@ -21,7 +21,15 @@ from packaging.utils import canonicalize_name
 
 # where they differ from pip's
 CONDA_NAMES = {"pytorch": "torch"}
-NO_PACKAGES = {"python", "cxx-compiler"}  # which a virtual environment takes from the system
+NO_PACKAGES = {
+    "python",
+    "cmake",
+    "cxx-compiler",
+    "libboost-devel",
+    "make",
+    "perl",
+    "zlib",
+}  # which a virtual environment takes from the system
 
 
 def specifications(environment: Path) -> list[Requirement]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.settings.checks import integer, read_values
-from nmt.settings.experiment import Experiment
+from nmt.settings.checks import integer, read_values, text
+from nmt.settings.experiment import BUILT, Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.ownership import last_run
@@ -163,6 +164,20 @@ def table(standings: list[Standing]) -> str:
     return "".join(lines)
 
 
+def phrase_based(experiment: Experiment) -> str:
+    """Which phrase-based system the experiment runs, and once it is tuned of which version; "" for none."""
+    system = experiment.phrase_based
+    if system is None or not experiment.runs_phrase_based:
+        return ""
+    said = f"\n{system.label}"
+    if system.system == "moses":
+        said += f" in {system.bin or f'{BUILT}/bin'}"
+    with suppress(UserError):
+        tuning = Path("data") / experiment.name / "phrase_based/tuning.json"
+        said += f": {read_values(tuning, system=text())['system']}"
+    return f"{said}\n"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add_config_arguments(parser, "that of the experiment that ran last")
@@ -186,7 +201,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.watch is not None:
             sys.stdout.write(CLEAR if sys.stdout.isatty() else "\n")
             sys.stdout.write(f"{experiment.name}, {_clock(now)}\n")
-        sys.stdout.write(table(standings))
+        sys.stdout.write(table(standings) + phrase_based(experiment))
         sys.stdout.flush()
         if arguments.watch is None or all(one.state == "finished" for one in standings):
             return

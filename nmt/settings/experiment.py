@@ -40,11 +40,15 @@ MOSES_PROGRAMS = (
     *("moses", "lmplz", "build_binary", "extract", "score", "consolidate", "lexical-reordering-score"),
     *MOSES_TUNERS,
 )
-MOSES_ALIGNERS = ("mgiza", "fast_align")
+# Each aligner, and what it is called with.
+MOSES_ALIGNERS = {"mgiza": ("mkcls", "snt2cooc", "merge_alignment.py", "symal"), "fast_align": ("atools",)}
 MOSES_SCRIPTS = (
     *("training/train-model.perl", "training/mert-moses.pl", "training/filter-model-given-input.pl"),
     *("training/LexicalTranslationModel.pm", "generic/extract-parallel.perl", "generic/score-parallel.perl"),
 )
+# What is built where no installation is named: its folder, the commit of Moses, and the longest n-grams of its models.
+BUILT = "data/tools/moses"
+BUILT_COMMIT, BUILT_ORDER = "34452895f350bf097b21ee514a529a1dc542243c", 7
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
 
@@ -106,9 +110,8 @@ class Experiment:
 
     @property
     def runs_phrase_based(self) -> bool:
-        """Whether there is a phrase-based system to run: Thot, or Moses where its folder is named."""
-        system = self.phrase_based
-        return system is not None and (system.system == "thot" or system.bin is not None)
+        """Whether there is a phrase-based system to run."""
+        return self.phrase_based is not None and self.phrase_based.system is not None
 
     @property
     def systems(self) -> dict[str, str]:
@@ -175,7 +178,9 @@ def _paper(value: Any) -> Paper | None:
     if value is None:
         return None
     settings = dict(section(value, "config: paper"))
-    return Paper(checked(settings.pop("name", None), identifier(), "config: paper.name"), settings)
+    if "name" not in settings:
+        raise UserError("config: paper.name is missing; name the paper whose tables and figures are made")
+    return Paper(checked(settings.pop("name"), identifier(), "config: paper.name"), settings)
 
 
 def _variants(mapping: Mapping[str, Any], seed: int) -> tuple[dict[str, Variant], frozenset[str]]:
@@ -276,21 +281,31 @@ def _check_uses(experiment: Experiment) -> None:
         raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
     if system is not None and system.system == "moses" and system.pairs:
         raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
+    if system is not None and system.system is None and system.bin:
+        raise UserError("config: phrase_based.bin: no system is run that is there; set phrase_based.system to moses")
+    if system is not None and system.system == "moses" and not system.bin and system.order > BUILT_ORDER:
+        raise UserError(
+            f"config: phrase_based.order: Moses is built for up to {BUILT_ORDER}; choose that, or name a bin"
+        )
 
 
 def check_moses(experiment: Experiment) -> None:
     """UserError where Moses is to be run and the folder that is named lacks what its steps call."""
     system = experiment.phrase_based
     folder = system.bin if system is not None and system.system == "moses" else None
-    if folder is None:
+    if folder is None or system is None:
         return
     where, programs, scripts = "config: phrase_based.bin", Path(folder), Path(folder) / ".." / "scripts"
+    whole = f"name a whole installation of Moses {system.version or BUILT_COMMIT}, or leave bin out to have it built"
     if missing := [name for name in MOSES_PROGRAMS if not (programs / name).is_file()]:
-        raise UserError(f"{where}: no program {', '.join(missing)} in {folder}; name the folder of Moses's programs")
-    if not any((programs / name).is_file() for name in MOSES_ALIGNERS):
-        raise UserError(f"{where}: neither {' nor '.join(MOSES_ALIGNERS)} in {folder}; install one of them there")
+        raise UserError(f"{where}: no program {', '.join(missing)} in {folder}; {whole}")
+    aligner = next((name for name in MOSES_ALIGNERS if (programs / name).is_file()), None)
+    if aligner is None:
+        raise UserError(f"{where}: neither {' nor '.join(MOSES_ALIGNERS)} in {folder}; {whole}")
+    if missing := [name for name in MOSES_ALIGNERS[aligner] if not (programs / name).is_file()]:
+        raise UserError(f"{where}: {aligner} is in {folder}, but not {', '.join(missing)}; {whole}")
     if missing := [name for name in MOSES_SCRIPTS if not (scripts / name).is_file()]:
-        raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; name a whole installation")
+        raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; {whole}")
     if shutil.which("perl") is None:
         raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")
 

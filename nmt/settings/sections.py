@@ -193,12 +193,14 @@ SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}
 class PhraseBased(Section):
     """The phrase-based system: which one, its training text, its search, and how it is tuned.
 
-    `bin` is the folder of Moses's programs, `version` what its decoder must say of itself ("" for anything). Where
-    Moses is asked for and no folder is named, there is no system to run.
+    Without a system, none is run. Moses is built from its sources unless `bin` names the folder of its programs;
+    `sources` is a folder or mirror that has the sources, `version` what the decoder must say of itself ("" for
+    anything).
     """
 
-    system: Annotated[str, choice(*SYSTEM_LABELS)] = "thot"
+    system: Annotated[str | None, optional(choice(*SYSTEM_LABELS))] = "thot"
     bin: Annotated[str | None, optional(text())] = None
+    sources: Annotated[str | None, optional(text())] = None
     version: Annotated[str, text(0)] = ""
     pairs: Annotated[int, integer(0)] = 0
     monolingual: Annotated[tuple[str, ...], names()] = ()
@@ -215,7 +217,7 @@ class PhraseBased(Section):
     @property
     def label(self) -> str:
         """How tables and figures call the system."""
-        return SYSTEM_LABELS[self.system]
+        return SYSTEM_LABELS[self.system] if self.system else ""
 
 
 @dataclass(frozen=True)

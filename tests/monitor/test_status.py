@@ -101,6 +101,23 @@ def test_bleu_has_a_column_where_a_training_stops_on_it(experiment: Path, capsys
     assert cells[2][-4:-1] == ["10.00", "19.00", "20.25 at 60"]
 
 
+def test_the_phrase_based_system_is_named_and_once_it_is_tuned_its_version(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = Path("config/toy.yaml")
+    config.write_text(f"{CONFIG}phrase_based: {{system: moses}}\n")
+    assert main(["status", "toy"]) == 0
+    assert capsys.readouterr().out.endswith("\n\nMoses in data/tools/moses/bin\n")
+    (experiment / "phrase_based").mkdir(parents=True)
+    (experiment / "phrase_based/tuning.json").write_text('{"system": "Moses code version 3445289"}')
+    config.write_text(f"{CONFIG}phrase_based: {{system: moses, bin: tools/bin}}\n")
+    assert main(["status", "toy"]) == 0
+    assert capsys.readouterr().out.endswith("\n\nMoses in tools/bin: Moses code version 3445289\n")
+    config.write_text(f"{CONFIG}phrase_based: {{system: null}}\n")
+    assert main(["status", "toy"]) == 0
+    assert "Moses" not in capsys.readouterr().out
+
+
 def test_an_epoch_is_the_whole_text_as_in_table_2(
     experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

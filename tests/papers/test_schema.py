@@ -19,7 +19,7 @@ from nmt.settings.extends import merge, read_experiment, resolve
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = sorted((ROOT / "config").rglob("*.yaml"))
+SHIPPED = sorted({*(ROOT / "config").rglob("*.yaml")} - {ROOT / "config/moses.yaml"})  # which is no experiment
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 

@@ -23,7 +23,8 @@ from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, 
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = [str(file.relative_to(ROOT)) for file in sorted((ROOT / "config").rglob("*.yaml"))]
+NO_EXPERIMENT = ROOT / "config/moses.yaml"  # but settings for any of them
+SHIPPED = [str(file.relative_to(ROOT)) for file in sorted({*(ROOT / "config").rglob("*.yaml")} - {NO_EXPERIMENT})]
 
 
 @pytest.fixture(autouse=True)
@@ -276,7 +277,12 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
         ("{phrase_based: {system: joshua}}", "config: phrase_based.system: expected one of moses, thot"),
         ("{phrase_based: {stak: 3}}", "config: phrase_based: unknown setting stak; the nearest is stack"),
         ("{phrase_based: {n_best: 1}}", "config: phrase_based.n_best: expected a whole number, from 2 to"),
-        ("{phrase_based: {pairs: 9, bin: a}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
+        ("{phrase_based: {pairs: 9, system: moses}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
+        (
+            "{phrase_based: {bin: a}}",
+            "phrase_based.bin: no system is run that is there; set phrase_based.system to moses",
+        ),
+        ("{phrase_based: {system: moses, order: 8}}", "phrase_based.order: Moses is built for up to 7; choose that"),
         (
             "{phrase_based: {bin: 3}}",
             "config: phrase_based.bin: expected text in the locale's characters, ",
@@ -408,11 +414,21 @@ def test_a_monolingual_corpus_is_for_the_language_model_alone(use: str) -> None:
         check_corpora(experiment, read_registry(experiment.registry))
 
 
-def test_the_paper_runs_its_phrase_based_system_where_moses_is_named() -> None:
+@pytest.mark.parametrize("file", ["demo.yaml", "open.yaml", "bahdanau2015/wmt14.yaml", "bahdanau2015/open-large.yaml"])
+def test_moses_takes_the_place_of_thot_by_a_second_file(file: str) -> None:
+    experiment = read_experiment([str(ROOT / "config" / file), str(NO_EXPERIMENT)])
+    system, default = experiment.phrase_based, sections.PhraseBased()
+    assert system is not None
+    assert (system.system, system.pairs) == ("moses", 0)
+    for key in ("order", "stack", "distortion_limit", "n_best"):
+        assert getattr(system, key) == getattr(default, key)
+
+
+def test_the_paper_runs_a_phrase_based_system_where_one_is_named() -> None:
     assert not paper().runs_phrase_based
     assert "phrase-based" not in paper().systems
     for overlay, label in (
-        ("phrase_based: {bin: tools/moses/bin}", "Moses"),
+        ("phrase_based: {system: moses}", "Moses"),
         ("phrase_based: {system: thot}", "Phrase-based (Thot)"),
     ):
         experiment = paper(f"{{{overlay}}}")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from nmt.corpora.binarize import Bitext
-from nmt.settings.experiment import MOSES_PROGRAMS, MOSES_SCRIPTS
+from nmt.settings.experiment import MOSES_ALIGNERS, MOSES_PROGRAMS, MOSES_SCRIPTS
 from nmt.settings.extends import PAPER
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
@@ -113,7 +113,12 @@ def test_paper_is_planned_whole(tree: Tree) -> None:
 
 def install_moses(folder: Path) -> None:
     """Put an empty file in place of each program and each script."""
-    names = [*MOSES_PROGRAMS, "fast_align", *(f"../scripts/{name}" for name in MOSES_SCRIPTS)]
+    names = [
+        *MOSES_PROGRAMS,
+        "fast_align",
+        *MOSES_ALIGNERS["fast_align"],
+        *(f"../scripts/{name}" for name in MOSES_SCRIPTS),
+    ]
     for path in (folder / name for name in names):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -122,7 +127,7 @@ def install_moses(folder: Path) -> None:
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     install_moses(tree.folder / "tools/moses/bin")
     (tree.folder / "moses.yaml").write_text(
-        "phrase_based: {bin: tools/moses/bin}\npaper: {figure2: {phrase_based: true}}\n"
+        "phrase_based: {system: moses, bin: tools/moses/bin}\npaper: {figure2: {phrase_based: true}}\n"
     )
     run = tree.snakemake("--dry-run", configs=[PAPER, "moses.yaml"])
     plan = jobs(run)
@@ -135,6 +140,26 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     assert set(re.findall(r"news-crawl-\d+\.(?:en|fr)\b", run.stdout)) == {
         f"news-crawl-{year}.fr" for year in range(2007, 2014)
     }
+
+
+def test_moses_is_built_where_none_is_named(tree: Tree) -> None:
+    run = tree.snakemake("--dry-run", "--config", "phrase_based={system: moses}", configs=[PAPER])
+    assert {("moses_build", ""), ("moses_translate", ""), ("table1", "")} <= set(jobs(run))
+    run = tree.snakemake("--dry-run", configs=["config/demo.yaml", "config/moses.yaml"])
+    assert {("moses_build", ""), ("evaluate", "phrase-based")} <= set(jobs(run))
+    assert not {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=[PAPER])) if "moses" in rule}
+
+
+def test_without_a_compiler_one_line_says_so_before_the_first_job(tree: Tree) -> None:
+    path = tree.folder / "path"
+    path.mkdir()
+    (path / "cmake").write_text("#!/bin/sh\necho Could NOT find Boost\nexit 1\n")
+    (path / "cmake").chmod(0o755)
+    run = tree.snakemake("--cores", "1", configs=["config/demo.yaml", "config/moses.yaml"], path=str(path))
+    assert run.returncode == 1
+    assert "snakemake: Moses cannot be built without Boost; install " in run.stdout
+    assert "Traceback" not in run.stdout
+    assert not (tree.folder / "data/demo").exists()
 
 
 def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:

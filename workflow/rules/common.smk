@@ -110,9 +110,15 @@ SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 
 
 def begin():
-    """Check that jobs can be submitted, and prepare for the end of this run, whichever way it comes."""
+    """Check that jobs can be submitted and Moses built, and prepare for the end of this run, whichever way it comes."""
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
+    if not workflow.deployment_settings.deployment_method and any(
+        job.rule.name == "moses_build" for job in workflow.dag.needrun_jobs()
+    ):
+        from nmt.phrase_based.moses.moses_build import check_tools  # here: a dry run does without its packages
+
+        check_tools()
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 

@@ -1,9 +1,38 @@
-# The phrase-based system with Moses, from the installation that the experiment names, step by step.
+# The phrase-based system with Moses, step by step: with the installation that the experiment names, or one that is built here for
+# all experiments.
+
+from nmt.settings.experiment import BUILT
+
+BIN = EXPERIMENT.phrase_based.bin or f"{BUILT}/bin"
+INSTALLED = [] if EXPERIMENT.phrase_based.bin else f"{BUILT}/built.json"
+
+if INSTALLED:
+
+    rule moses_build:
+        output:
+            INSTALLED,
+        log:
+            "logs/moses_build/moses_build.log",
+        benchmark:
+            "benchmarks/moses_build/moses_build.tsv"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        threads: 4
+        resources:
+            network=1,
+        params:
+            sources=untracked(EXPERIMENT.phrase_based.sources or ""),
+            recipe=own_digest(find("nmt/phrase_based/moses/CMakeLists.txt")),
+            code=code("moses_build"),
+        shell:
+            "python -m nmt moses_build --sources={params.sources:q} --threads {threads} --output {output:q}" f"{SHOWN}"
 
 
 rule moses_align:
     input:
-        both("<data>/selected/train.{language}"),
+        texts=both("<data>/selected/train.{language}"),
+        built=ancient(INSTALLED),
     output:
         "<data>/phrase_based/moses_align/links.txt",
     log:
@@ -16,18 +45,19 @@ rule moses_align:
     resources:
         **growing(mem_mb=64000, runtime=10080),
     params:
-        bin=untracked(EXPERIMENT.phrase_based.bin),
+        bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version"),
         code=code("moses_align"),
     shell:
         "python -m nmt moses_align --bin {params.bin:q} --settings {params.settings:q}"
-        f" --texts {{input:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
+        f" --texts {{input.texts:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
 
 
 rule moses_language_model:
     input:
         texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
         held_out=side(1, HELD_OUT),
+        built=ancient(INSTALLED),
     output:
         "<data>/phrase_based/moses_language_model/model.binary",
     log:
@@ -40,7 +70,7 @@ rule moses_language_model:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(EXPERIMENT.phrase_based.bin),
+        bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version", "order"),
         code=code("moses_language_model"),
     shell:
@@ -54,6 +84,7 @@ rule moses_phrases:
         texts=both("<data>/selected/train.{language}"),
         links="<data>/phrase_based/moses_align/links.txt",
         language_model="<data>/phrase_based/moses_language_model/model.binary",
+        built=ancient(INSTALLED),
     output:
         directory("<data>/phrase_based/moses_phrases"),
     log:
@@ -66,7 +97,7 @@ rule moses_phrases:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(EXPERIMENT.phrase_based.bin),
+        bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version", "order", "phrase_length"),
         code=code("moses_phrases"),
     shell:
@@ -79,6 +110,7 @@ rule moses_tune:
     input:
         model="<data>/phrase_based/moses_phrases",
         texts=both("<data>/tokenized/development.{language}"),
+        built=ancient(INSTALLED),
     output:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
         summary="<data>/phrase_based/tuning.json",
@@ -92,7 +124,7 @@ rule moses_tune:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(EXPERIMENT.phrase_based.bin),
+        bin=untracked(BIN),
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
         settings=EXPERIMENT.phrase_based.to_json(
             *("version", "stack", "distortion_limit"), *("tune_sentences", "tune_rounds", "n_best")
@@ -109,6 +141,7 @@ rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
         source=SOURCE,
+        built=ancient(INSTALLED),
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:
@@ -121,7 +154,7 @@ rule moses_translate:
     resources:
         **growing(mem_mb=64000, runtime=2880),
     params:
-        bin=untracked(EXPERIMENT.phrase_based.bin),
+        bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version", "stack", "distortion_limit"),
         code=code("moses_translate"),
     shell:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nmt.settings.sections import PhraseBased
@@ -15,6 +18,10 @@ from nmt.system.files import UserError
 
 PERL = "perl"
 STDERR = 2  # the descriptor, because Python's sys.stderr may be no file that a program can write to
+# The threads of fast_align add numbers up in an order of their own, so that two runs differ.
+ALONE = {"OMP_NUM_THREADS": "1"}
+# What a program says before it fails, or one that it has called, for want of room.
+CAUSE = re.compile(rb"No space left on device|Cannot allocate memory|bad_alloc")
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
 
@@ -77,12 +84,22 @@ def call(command: Sequence[str | Path], source: Path | None = None, output: Path
     """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails."""
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
+    causes: list[str] = []
+    words: list[str | Path] = list(command)
     with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
+        streams = (written, subprocess.PIPE) if output else (subprocess.PIPE, subprocess.STDOUT)
         try:
-            done = subprocess.run(command, stdin=given, stdout=written if output else STDERR)
+            process = subprocess.Popen(words, stdin=given, stdout=streams[0], stderr=streams[1], env=os.environ | ALONE)
         except OSError as error:
             what = "Moses's scripts need perl on the PATH" if command[0] == PERL else NAME_IT
             raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
-    if done.returncode:
-        name = command[1] if command[0] == PERL else command[0]
-        raise UserError(f"{name}: failed with exit code {done.returncode}; the log says why")
+        with process:
+            for line in (process.stderr if output else process.stdout) or ():
+                causes += [found[0].decode() for found in CAUSE.finditer(line)][: not causes]
+                with suppress(OSError):
+                    os.write(STDERR, line)
+    name, code = command[1] if command[0] == PERL else command[0], process.returncode
+    if code:
+        how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"failed with exit code {code}"
+        what = "free some and repeat" if causes else "repeat with more memory" if code < 0 else "the log says why"
+        raise UserError(f"{name}: {': '.join([how, *causes])}; {what}")

@@ -1,14 +1,20 @@
-"""Align the words of the selected text with the aligner of the Moses installation: mgiza, or else fast_align."""
+"""Align the words of the selected text with the aligner of the Moses installation: mgiza, or else fast_align.
+
+Both directions are aligned at once, each by one thread: with several, neither program finds the same links twice.
+"""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.phrase_based.links import read_links
+from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
+from nmt.settings.experiment import MOSES_ALIGNERS
 from nmt.system.files import UserError, atomic, write_lines
 from nmt.system.options import Output, add_threads_argument
 
@@ -20,13 +26,21 @@ def check_links(path: Path, texts: list[Path]) -> None:
     """Read the links of each pair back. Raises UserError unless they are there for every pair, between words of it."""
     number = 0
     pairs = read_pairs(*texts)
-    for number, links in enumerate(read_links(path), 1):
+    for number, links in enumerate(_told(read_links(path)), 1):
         pair = next(pairs, None)
         sizes = [] if pair is None else [len(split_words(line)) for line in pair]
         if pair is None or any(not (0 <= i < sizes[0] and 0 <= j < sizes[1]) for i, j in links):
             raise UserError(f"{path}: line {number} has links that are not between words of pair {number}; {ALIGNER}")
     if next(pairs, None) is not None:
         raise UserError(f"{path}: {number} lines, fewer than {texts[0]}; {ALIGNER}")
+
+
+def _told(alignments: Iterator[Links]) -> Iterator[Links]:
+    """The links of each pair; a line that is none says who may have written it."""
+    try:
+        yield from alignments
+    except UserError as error:
+        raise UserError(f"{error}; {ALIGNER}") from None
 
 
 def corpus_options(texts: list[Path]) -> list[str]:
@@ -41,11 +55,12 @@ def corpus_options(texts: list[Path]) -> list[str]:
 
 def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
     """Align with mgiza, in steps 1 to 3 of Moses's training script."""
-    for name in ("mkcls", "snt2cooc", "merge_alignment.py"):
+    for name in MOSES_ALIGNERS["mgiza"]:
         moses.program(name)
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
         options = ["-root-dir", folder, *corpus_options(texts), "-alignment", HEURISTIC, "-mgiza"]
-        options += ["-mgiza-cpus", str(threads), "-external-bin-dir", str(moses.folder.resolve())]
+        options += ["-mgiza-cpus", "1", *(["-parallel"] if threads > 1 else [])]
+        options += ["-external-bin-dir", str(moses.folder.resolve())]
         script = moses.script("train-model.perl")
         call([PERL, script, *options, "-first-step", "1", "-last-step", "3"])
         with atomic(output) as partial:
@@ -54,15 +69,18 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
             links.replace(partial)
 
 
-def with_fast_align(moses: Moses, texts: list[Path], output: Path) -> None:
+def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
     """Align with fast_align in both directions; atools symmetrizes."""
     fast_align, atools = moses.program("fast_align"), moses.program("atools")
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as name:
         folder = Path(name)
         write_lines(folder / "text", (f"{source} ||| {target}" for source, target in read_pairs(*texts)))
-        direct: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
-        call(direct, output=folder / "direct")
-        call([*direct, "-r"], output=folder / "inverse")
+        command: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
+        with ThreadPoolExecutor(min(threads, 2)) as pool:
+            direct = pool.submit(call, command, output=folder / "direct")
+            inverse = pool.submit(call, [*command, "-r"], output=folder / "inverse")
+            direct.result()
+            inverse.result()
         with atomic(output) as partial:
             call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], output=partial)
             check_links(partial, texts)
@@ -83,6 +101,6 @@ def run(arguments: argparse.Namespace) -> None:
     if moses.has("mgiza"):
         with_mgiza(moses, arguments.texts, arguments.threads, arguments.output)
     elif moses.has("fast_align"):
-        with_fast_align(moses, arguments.texts, arguments.output)
+        with_fast_align(moses, arguments.texts, arguments.threads, arguments.output)
     else:
         raise UserError(f"{moses.folder}: neither mgiza nor fast_align is there; install one of them there")

@@ -141,7 +141,7 @@ def test_all_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_mgiza_is_preferred(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("mgiza", "mkcls", "snt2cooc", "merge_alignment.py"):
+    for name in ("mgiza", "mkcls", "snt2cooc", "merge_alignment.py", "symal"):
         (folder / "bin" / name).write_text("#!/bin/sh\n")
         (folder / "bin" / name).chmod(0o755)
     assert main(words(folder, "moses_align")) == 0
@@ -268,6 +268,24 @@ def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixtu
     (folder / "bin/lmplz").write_text("#!/bin/sh\nexit 3\n")
     assert main(words(folder, "moses_language_model")) == 1
     assert "bin/lmplz: failed with exit code 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "echo 'write: No space left on device' >&2; exit 1",
+            "failed with exit code 1: No space left on device; free ",
+        ),
+        ("echo 'Cannot allocate memory' >&2; kill -ABRT $$", "was killed (SIGABRT): Cannot allocate memory; free some"),
+        ("kill -KILL $$", "was killed (SIGKILL); repeat with more memory"),
+    ],
+)
+def test_what_a_program_lacks_is_said(folder: Path, capfd: pytest.CaptureFixture[str], code: str, said: str) -> None:
+    (folder / "bin/lmplz").write_text(f"#!/bin/sh\n{code}\n")
+    assert main(words(folder, "moses_language_model")) == 1
+    assert said in capfd.readouterr().err.strip().split("\n")[-1]
+    assert not (folder / "lm/model").exists()
 
 
 def test_a_script_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

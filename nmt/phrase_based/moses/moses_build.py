@@ -1,0 +1,260 @@
+"""Build Moses, with the aligners mgiza and fast_align, for experiments that name no installation of their own.
+
+The sources are fetched once, each held by its commit, and kept. Only what the steps call is compiled, by CMakeLists.txt
+beside this module. A build that was ended continues, and of two at once in one folder, the second waits for the first.
+The folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from nmt.corpora.archives import DAMAGED, WHOLE
+from nmt.corpora.fetch import SET_MIRROR, fetch
+from nmt.corpora.own import mirror_folder
+from nmt.corpora.registry import Archive
+from nmt.phrase_based.moses.installation import Moses
+from nmt.settings.experiment import BUILT_COMMIT, BUILT_ORDER, MOSES_ALIGNERS, MOSES_PROGRAMS
+from nmt.system.files import UserError, write_json
+from nmt.system.options import Output, add_threads_argument
+from nmt.system.progress import Progress
+
+
+class Source(NamedTuple):
+    """A repository, and the commit that is built."""
+
+    owner: str
+    name: str
+    commit: str
+
+    @property
+    def folder(self) -> str:
+        """The one folder in an archive of this commit."""
+        return f"{self.name}-{self.commit}"
+
+
+MOSES = Source("moses-smt", "mosesdecoder", BUILT_COMMIT)
+MGIZA = Source("moses-smt", "mgiza", "6105035cd5b2f631b80c58abba47e49793feacf7")
+FAST_ALIGN = Source("clab", "fast_align", "cab1e9aac8d3bb02ff5ae58218d8d225a039fa11")
+MERGE = "merge_alignment.py"  # a script of mgiza
+COMPILED = {*MOSES_PROGRAMS, *(name for one in MOSES_ALIGNERS.items() for name in (one[0], *one[1]))} - {MERGE}
+PROGRAMS = ("cmake", "make", "perl")
+COMPILERS = (os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++")
+INSTALL = (
+    "install cxx-compiler cmake make perl libboost-devel zlib from conda-forge, or on Debian g++ cmake make perl "
+    "libboost-all-dev zlib1g-dev; or name the folder of an installed Moses in phrase_based.bin"
+)
+SET_SOURCES = "name a folder that has the sources in phrase_based.sources"
+HALF_WRITTEN = 10.0  # seconds; a compiler that is killed leaves a part of a file
+FAULT = re.compile(r"\berror\b|No space left|Killed|CMake Error|\*\*\*", re.IGNORECASE)
+
+
+def check_tools() -> None:
+    """Raise UserError, in one line that says what to install, where a program or a library for the build is missing."""
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if not any(shutil.which(compiler) for compiler in COMPILERS if compiler):
+        missing.insert(0, "a C++ compiler")
+    if not missing:
+        with tempfile.TemporaryDirectory(prefix="moses_build.") as folder:
+            said = subprocess.run(
+                ["cmake", "-S", Path(__file__).parent, "-B", folder, "-DONLY_CHECK=ON"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+        if said.returncode:
+            missing = [name for name in ("Boost", "ZLIB") if re.search(rf"could not find.*\b{name}", said.stdout, re.I)]
+            lines = [line.strip() for line in said.stdout.split("\n") if FAULT.search(line)]
+            missing = missing or [f"what CMake needs ({lines[0] if lines else said.returncode})"]
+    if missing:
+        raise UserError(f"Moses cannot be built without {', '.join(missing)}; {INSTALL}")
+
+
+def archive_of(source: Source, kept: Path, sources: str) -> Path:
+    """The archive of a source: in the folder `sources`, or fetched into `kept` from that mirror or from GitHub."""
+    place = mirror_folder(sources) if sources else None
+    if place is not None and (found := sorted(place.glob(f"{source.name}*.t*z"))):
+        return found[0]
+    archive = Archive(f"https://github.com/{source.owner}/{source.name}/archive/{source.commit}.tar.gz")
+    output = kept / f"{source.folder}.tar.gz"
+    if not output.exists():
+        try:
+            fetch(archive, output, mirror=sources)
+        except UserError as error:
+            raise UserError(str(error).replace(SET_MIRROR, SET_SOURCES)) from None
+    return output
+
+
+def unpack(archive: Path, source: Source, folder: Path) -> Path:
+    """The folder of a source, unpacked in `folder`. Raises UserError if the archive is damaged or of another commit.
+
+    GitHub packs an archive anew for each download, so its hash tells nothing; its one folder and its comment name the
+    commit.
+    """
+    final, partial = folder / source.folder, folder / "unpacked"
+    if final.is_dir():
+        return final
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        with tarfile.open(archive) as packed:
+            tops = sorted({PurePosixPath(name).parts[0] for name in packed.getnames()})
+            commit = packed.pax_headers.get("comment", source.commit)
+            if tops != [source.folder] or commit != source.commit:
+                held = ", ".join(tops[:3]) if tops != [source.folder] else f"the commit {commit}"
+                raise UserError(f"{archive}: holds {held}, not {source.folder}; remove it, or {SET_SOURCES}")
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the first versions of Python 3.11
+            packed.extractall(partial)
+    except DAMAGED as error:
+        raise UserError(f"{archive}: truncated or damaged ({error}); {WHOLE}") from None
+    os.replace(partial / source.folder, final)
+    return final
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[int]:
+    """Hold the lock of `folder`, and wait while another process has it; yield its file descriptor.
+
+    Compilers that inherit it hold the lock too, so that none is left at work when the next build begins.
+    """
+    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"moses_build: waiting for another process, which builds in {folder}", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(file)
+
+
+def logged(command: Sequence[str | Path], log: Path, lock: int, heed: Callable[[str], object]) -> None:
+    """Run `command` with its output in `log`, and `heed` each line. Raises UserError with its first error."""
+    fault = ""
+    with open(log, "a", encoding="utf-8", buffering=1) as file:
+        words: list[str | Path] = list(command)
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", pass_fds=[lock]
+        ) as process:
+            for line in process.stdout or ():
+                file.write(line)
+                heed(line)
+                if not fault and FAULT.search(line):
+                    fault = line.strip()
+    if process.returncode:
+        if "No space left" in fault:
+            raise UserError(f"{log.parent}: no space left; free some and repeat, and the build continues")
+        said = fault or f"exit code {process.returncode}"
+        raise UserError(f"{command[0]} failed: {said}; {log} says more; correct it and repeat, and the build continues")
+
+
+def drop_half_written(objects: Path) -> int:
+    """Remove what was being compiled when an earlier build was ended; return the number of files that are left."""
+    files = [path for path in objects.rglob("*") if path.suffix in (".o", ".a") or path.parent == objects / "bin"]
+    times = {path: path.stat().st_mtime for path in files if path.is_file()}
+    last = max(times.values(), default=0.0) - HALF_WRITTEN
+    for path in [path for path, written in times.items() if written >= last]:
+        path.unlink()
+        del times[path]
+    return sum(path.suffix == ".o" for path in times)
+
+
+def compile_all(trees: Sequence[Path], work: Path, log: Path, lock: int, threads: int) -> Path:
+    """Compile the programs in `work` from the unpacked sources; return their folder."""
+    objects = work / "objects"
+    done = drop_half_written(objects)
+    named = [f"-D{name}={tree}" for name, tree in zip(("MOSES", "MGIZA", "FAST_ALIGN"), trees, strict=True)]
+    options = [
+        *named,
+        f"-DCOMMIT={MOSES.commit}",
+        f"-DORDER={BUILT_ORDER}",
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DONLY_CHECK=OFF",
+    ]
+    logged(["cmake", "-S", Path(__file__).parent, "-B", objects, "-G", "Unix Makefiles", *options], log, lock, len)
+    total = len(json.loads((objects / "compile_commands.json").read_text()))
+    with Progress("build Moses", total, "files", done) as progress:
+        logged(
+            ["cmake", "--build", objects, "--parallel", str(threads)],
+            log,
+            lock,
+            lambda line: progress.update(int("] Building C" in line)),
+        )
+    return objects / "bin"
+
+
+def install(compiled: Path, moses: Path, mgiza: Path, folder: Path) -> None:
+    """Put programs and scripts into `folder`, each of its two folders as a whole."""
+    partial = {name: folder / f".{name}.partial" for name in ("bin", "scripts")}
+    for path in partial.values():
+        shutil.rmtree(path, ignore_errors=True)
+    partial["bin"].mkdir()
+    for name in sorted(COMPILED):
+        shutil.copy(compiled / name, partial["bin"])
+    script = (mgiza / "mgizapp/scripts" / MERGE).read_text(encoding="utf-8")
+    merge = partial["bin"] / MERGE
+    merge.write_text(re.sub(r"^#!.*", "#!/usr/bin/env python3", script), encoding="utf-8")
+    merge.chmod(0o755)
+    shutil.copytree(moses / "scripts", partial["scripts"], symlinks=True)
+    for name, path in partial.items():
+        shutil.rmtree(folder / name, ignore_errors=True)
+        os.replace(path, folder / name)
+
+
+def build(output: Path, sources: str, threads: int) -> None:
+    """Build Moses in the folder of `output`, and write there what it was made of. Raises UserError."""
+    folder = output.parent.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with alone(folder) as lock:
+        if output.exists():  # made by the process that was waited for
+            Moses(folder / "bin", MOSES.commit)
+            return
+        check_tools()
+        work, log = folder / "build", folder / "build.log"
+        work.mkdir(exist_ok=True)
+        log.unlink(missing_ok=True)
+        print(f"moses_build: in {folder}; the compiler's messages are in {log.name}", file=sys.stderr, flush=True)
+        trees = [unpack(archive_of(one, folder / "sources", sources), one, work) for one in (MOSES, MGIZA, FAST_ALIGN)]
+        compiled = compile_all(trees, work, log, lock, threads)
+        install(compiled, trees[0], trees[1], folder)
+        Moses(folder / "bin", MOSES.commit)
+        made = {
+            "commits": {one.name: one.commit for one in (MOSES, MGIZA, FAST_ALIGN)},
+            "compiler": (work / "objects/compiler").read_text(),
+            "boost": (work / "objects/boost").read_text(),
+            "seconds": round(time.monotonic() - begun, 1),
+        }
+        write_json(output, made)
+        shutil.rmtree(work)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `nmt moses_build`."""
+    parser.add_argument(
+        "--sources", default="", help="folder or mirror that has the sources (default: they are fetched from GitHub)"
+    )
+    add_threads_argument(parser, "compilers at once", required=True)
+    parser.add_argument(
+        "--output", type=Output, required=True, help="JSON of what it was made of; the installation lies beside it"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Build Moses, unless it is there already."""
+    build(arguments.output, arguments.sources, arguments.threads)
