@@ -87,7 +87,7 @@ rule index:
         head=papers.page_head(EXPERIMENT),
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
         titles=[one.title for one, _ in PAGE],
-        front=f"{EXPERIMENT.results}/{front(PAGE)}",
+        front=[f"{EXPERIMENT.results}/{front(PAGE)}"],
         pairs=pair_options(EXPERIMENT),
         sets=TEST,
         languages=untokenized(LANGUAGES),
