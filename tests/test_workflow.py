@@ -44,7 +44,7 @@ def test_the_code_of_a_model_is_that_of_its_layers_and_score(monkeypatch: pytest
     others = {module for module, _ in (*ATTENTIONS.values(), *UNITS.values())} - {attention, unit}
     others |= {"nmt.training.greedy", "nmt.training.dropout", "nmt.model.contextualization"}
     assert seen == [({"nmt.training.train", attention, unit}, others)]
-    settings = {"updates": 1, "unit": "lstm", "stop_on": "bleu", "contextualization": 4}
+    settings = {"updates": 1, "unit": "lstm", "stop_on": "bleu", "dropout": 0.1, "contextualization": 4}
     more = experiment(variants={"one": settings, "two": {"updates": 1, "attention": "fixed"}})
     code("nll", more.variants.values())
     used = {attention, unit, UNITS["lstm"][0], ATTENTIONS["fixed"][0]}

@@ -94,7 +94,7 @@ def test_it_opens_on_table_1_and_figure_2(report: Path, width: int, dark: bool) 
         names = "[...document.querySelector('.front').contentDocument.querySelectorAll('tr td:first-child')]"
         assert page.ask(f"{names}.map((one) => one.textContent)") == ROWS
         places = (
-            "[...document.querySelectorAll('.front, #rulegraph')].map((one) => one.getBoundingClientRect().toJSON())"
+            "[...document.querySelectorAll('.front, div#rulegraph')].map((one) => one.getBoundingClientRect().toJSON())"
         )
         table, figure, rules = page.ask(places)
         inner = "document.querySelector('.front').contentDocument.documentElement"
