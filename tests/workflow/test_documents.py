@@ -77,10 +77,11 @@ def of_all(find: object) -> list[tuple[str, ...]]:
 
 
 def begin_own_text(tree: Tree) -> None:
-    """Write the files that docs/own-text.md is about, and run its command `new`."""
+    """Write the files that docs/own-text.md is about, and run its commands `new`."""
     write_files(tree.folder, "de", "fi")
-    [new] = [words for words in steps(TEXTS["docs/own-text.md"]) if words[0] == "new"]
-    tree.nmt(*new)
+    for words in steps(TEXTS["docs/own-text.md"]):
+        if words[0] == "new":
+            tree.nmt(*words)
 
 
 @pytest.fixture(scope="module")

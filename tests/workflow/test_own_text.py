@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 
@@ -38,6 +39,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     [words] = plannable(PAGE)
     run = tree.snakemake(*words, "small.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
+    (tree.folder / "said.txt").write_text(run.stdout)
     return tree
 
 
@@ -58,6 +60,26 @@ def test_the_page_leads_to_results(tree: Tree) -> None:
     coverage = read_csv(results / "coverage.csv", COLUMNS)
     assert {row[1] for row in coverage} == {"de", "fi"}
     assert planned(tree) == set()
+    said = (tree.folder / "said.txt").read_text()
+    ends = "The page with all results: results/mine/index.html\nThe model: data/mine/models/RNNsearch\nTo translate: "
+    assert re.search(
+        rf"^BLEU on test: RNNsearch \d+\.\d\.\n{ends}python -m nmt {' '.join(translate[:3])} < FILE$", said, re.M
+    )
+
+
+def test_a_run_for_less_than_everything_ends_as_it_did(tree: Tree) -> None:
+    [words] = plannable(PAGE)
+    run = tree.snakemake("results/mine/table1.csv", "--force", *words, "small.yaml", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "To translate:" not in run.stdout
+
+
+def test_a_split_is_followed_as_any_own_text(tree: Tree) -> None:
+    words = ["--dry-run", "--printshellcmds", "--configfile", "config/other.yaml", "small.yaml"]
+    said = tree.snakemake(*words, configs=[]).stdout
+    steps = [shlex.split(line) for line in said.split("\n") if " nmt extract " in line]
+    read = {path for words in steps for path in words[words.index("--archives") + 1 :][:2]}
+    assert read == {f"data/other.split/{name}.{side}" for name in ("train", "dev", "test") for side in ("de", "fi")}
 
 
 def test_a_file_that_is_moved_or_copied_reruns_nothing(tree: Tree) -> None:
