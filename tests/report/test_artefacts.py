@@ -36,7 +36,7 @@ def test_what_is_compared() -> None:
     in_sight, folded = compared(experiment(phrase_based={}))
     assert in_sight == [("search", "fixed"), ("short", "phrase-based"), ("search", "phrase-based")]
     assert folded == [("fixed", "phrase-based")]
-    assert compared(experiment(phrase_based={"system": "moses"})) == ([("search", "fixed")], [])
+    assert compared(experiment(phrase_based={"system": None})) == ([("search", "fixed")], [])
     alone = experiment(phrase_based={}, variants={"fixed": {"attention": "fixed", "updates": 1}})
     assert compared(alone) == ([("fixed", "phrase-based")], [])
 
