@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from nmt import papers
-from nmt.corpora.new import flow
+from nmt.corpora.new_text import flow
 from nmt.evaluation.scores import read_score
 from nmt.monitor.gather_metrics import COLUMNS as CURVES
 from nmt.papers.bahdanau2015 import figure2, table1
