@@ -201,7 +201,9 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             length = self.headers.get("Content-Length", "")
             if self.path != "/translate" or self.headers.get_content_type() != "application/json":
                 raise ValueError("send JSON to /translate")
-            if not length.isdecimal() or int(length) > LARGEST:
+            if not (length.isascii() and length.isdecimal()):
+                raise ValueError("give the number of bytes of the JSON as Content-Length")
+            if len(length) > 10 or int(length) > LARGEST:
                 raise ValueError(f"too long; send at most {LARGEST} bytes")
             try:
                 text = json.loads(self.rfile.read(int(length)))["text"]

@@ -32,6 +32,7 @@ from tests.search.reference import Found, reference_search
 BEAM = 4
 LINE = "s4 s2 s9 strange"
 JSON = {"Content-Type": "application/json"}
+LENGTH = "give the number of bytes of the JSON as Content-Length"
 
 
 def save(folder: Path, end: float = 4, **settings: Any) -> Path:
@@ -127,7 +128,9 @@ def test_a_fixed_context_has_no_weights(start: Callable[..., int]) -> None:
         ('{"text": "a"}', {"headers": {"Content-Type": "text/plain"}}, "send JSON to /translate"),
         ('{"text": "a"}', {"path": "/"}, "send JSON to /translate"),
         ('{"text": "a"}', {"headers": {**JSON, "Content-Length": "99999999999"}}, "too long; send at most 65536 bytes"),
-        ('{"text": "a"}', {"headers": {**JSON, "Content-Length": "-1"}}, "too long; send at most 65536 bytes"),
+        ('{"text": "a"}', {"headers": {**JSON, "Content-Length": "9" * 5000}}, "too long; send at most 65536 bytes"),
+        ('{"text": "a"}', {"headers": {**JSON, "Content-Length": "-1"}}, LENGTH),
+        ('{"text": "a"}', {"headers": {**JSON, "Content-Length": ""}}, LENGTH),
     ],
 )
 def test_bad_input_is_refused(start: Callable[..., int], body: str, change: dict[str, Any], said: str) -> None:
