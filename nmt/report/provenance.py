@@ -15,7 +15,7 @@ from nmt.settings.project import PROJECT
 from nmt.system.files import read_json, sha256, write_json
 from nmt.system.options import Output
 
-PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm", "snakemake")
+PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm")
 OF_A_MODEL = ("updates", "updates_best", "hours", "device", "precision", "seed", "settings_digest")
 
 
