@@ -10,6 +10,8 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
+from math import inf
 from pathlib import Path
 
 from nmt.corpora.extract import TABLE, extract
@@ -124,7 +126,8 @@ def run(arguments: argparse.Namespace) -> None:
         names = {"train": [*own["train"]], **{name: [name] for name in drawn}}
         ends = (languages.source, languages.target)
         files |= {use: [f"{folder}/{name}.{end}" for name in names[use] for end in ends] for use in names}
-    written = experiment_text(
+    written = partial(
+        experiment_text,
         arguments.name,
         languages,
         files,
@@ -134,15 +137,15 @@ def run(arguments: argparse.Namespace) -> None:
         variants=variants,
         split_note=SPLIT.format(folder=folder, lines=arguments.split) if drawn else "",
     )
-    experiment = load(parse(written, str(path)))
+    experiment = load(parse(written(pairs=inf), str(path)))
     check_folders(experiment, [])
     if drawn:
         rest = own["development"] | own["test"]
         lines = dict.fromkeys(drawn, arguments.split)
         counts = split(own["train"], rest, lines, folder, (languages.source, languages.target), experiment.seed)
         print(f"{folder}: {', '.join(f'{name} {pairs:,} pairs' for name, pairs in counts.items())}")
-    check_texts(experiment)
-    write_lines(path, written.split("\n")[:-1])
+    pairs = check_texts(experiment)
+    write_lines(path, written(pairs=pairs).split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
 
 
@@ -155,15 +158,17 @@ def sides_of(file: str) -> list[str]:
     return [file]
 
 
-def check_texts(experiment: Experiment) -> None:
-    """Read every text of an experiment once. Raises UserError where a step of the workflow would."""
+def check_texts(experiment: Experiment) -> int:
+    """Read every text of an experiment once, and count the training pairs. Raises UserError where a step would."""
     corpora = read_corpora(experiment)
     own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
     check_outside(experiment, own.values(), "", ())
     check_tests(experiment, corpora, own)
+    pairs = {}
     for name, corpus in corpora.items():
         files = [Path(own[archive.address]) for archive in corpus.archives]
-        extract(name, files, corpus.members, [Path(os.devnull)] * len(files))
+        pairs[name] = extract(name, files, corpus.members, [Path(os.devnull)] * len(files))
+    return sum(pairs[name] for name in experiment.corpora.train)
 
 
 def language_of(files: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ SIZES = ("demo", "open", "paper")
 LEAST_PATIENCE = 3
 # Settings that are not copied: how long a model is trained, its seed, and a precision that is slow on many machines.
 APART = ("updates", "cooldown", "patience", "seed", "precision")
+DROPOUT, OFTEN = 0.3, 4  # OFTEN: from so many passes over the text
 STANDARD = asdict(Architecture()) | asdict(Optimization(1)) | asdict(RunTime())
 EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
@@ -113,11 +114,15 @@ def experiment_text(
     paper: str,
     variants: Sequence[str],
     split_note: str = "",
+    pairs: float,
 ) -> str:
-    """The experiment in YAML; models that are not among `variants` stand there as remarks."""
+    """The experiment in YAML; models that are not among `variants` stand there as remarks.
+
+    The dropout follows from the number of training `pairs`.
+    """
     file, names = PAPERS[paper].sizes[size], PAPERS[paper].models
     like = read_experiment([file])
-    models = {one: like.variants[name] for one, name in names.items()}
+    models = {one: with_dropout(like.variants[name], pairs) for one, name in names.items()}
     chosen = [settings_of(models[one]) for one in variants]
     shared = {key: value for key, value in chosen[0].items() if all(one[key] == value for one in chosen)}
     defaults = {key: value for key, value in shared.items() if value != STANDARD[key]}
@@ -186,6 +191,12 @@ def settings_of(model: Variant) -> dict[str, Any]:
     """The settings of `model` but those in `APART`."""
     own = asdict(model.architecture) | asdict(model.optimization) | asdict(model.run_time)
     return {key: value for key, value in own.items() if key not in APART}
+
+
+def with_dropout(model: Variant, pairs: float) -> Variant:
+    """The model with the dropout that was best on development text where each pair is read so often (own-text.md)."""
+    passes = model.optimization.updates * model.optimization.batch / pairs
+    return replace(model, optimization=replace(model.optimization, dropout=DROPOUT)) if passes >= OFTEN else model
 
 
 def of_its_own(model: Variant, defaults: dict[str, Any]) -> dict[str, Any]:

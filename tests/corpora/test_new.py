@@ -15,11 +15,11 @@ import yaml
 
 from nmt import papers
 from nmt.__main__ import main
-from nmt.corpora.new_text import PAPERS, SIZES, command
+from nmt.corpora.new_text import DROPOUT, OFTEN, PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Architecture
-from nmt.system.files import read_lines
+from nmt.system.files import read_lines, write_lines
 from tests.corpora.sentences import write_files
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.Captu
     like = read_experiment([] if size == "paper" else [size])
     [model] = mine.variants.values()
     own, theirs = model.optimization, like.variants["RNNsearch-50"]
-    assert (model.architecture, replace(own, patience=0)) == (theirs.architecture, theirs.optimization)
+    assert (model.architecture, replace(own, patience=0, dropout=0)) == (theirs.architecture, theirs.optimization)
     # The best model is kept. With a cooldown, no plateau before it ends the training.
     assert own.patience > 0
     assert own.cooldown == 0 or own.patience * own.evaluate_every >= own.updates
@@ -52,6 +52,16 @@ def test_the_model_has_the_size_of_an_experiment(size: str, capsys: pytest.Captu
     assert (size == "paper") == (model.architecture == Architecture())
     addresses = [[one.address for one in corpus.archives] for corpus in read_corpora(mine).values()]
     assert addresses == [[f"{name}.de", f"{name}.fi"] for name in ("train", "dev", "test")]
+
+
+def test_dropout_is_for_text_that_is_read_often() -> None:
+    like = read_experiment(["demo"]).variants["RNNsearch-50"].optimization
+    most = like.updates * like.batch // OFTEN
+    for name, pairs, dropout in (("few", most, DROPOUT), ("many", most + 1, 0)):
+        for language in ("de", "fi"):
+            write_lines(Path(f"{name}.{language}"), (f"{language} {number}" for number in range(pairs)))
+        assert main(["new", name, "--train", f"{name}.de", f"{name}.fi", *FILES[3:]]) == 0
+        assert read_experiment([name]).variants["RNNsearch"].optimization.dropout == dropout
 
 
 def test_every_setting_has_its_remark() -> None:
@@ -233,7 +243,7 @@ def test_the_models_of_a_paper(paper: str, size: str) -> None:
             assert model.architecture == theirs.architecture
             assert model.run_time == theirs.run_time
             assert model.optimization.patience > 0
-            apart = {"patience": theirs.optimization.patience, "precision": theirs.optimization.precision}
+            apart = {key: getattr(theirs.optimization, key) for key in ("patience", "precision", "dropout")}
             assert replace(model.optimization, **apart) == theirs.optimization
         assert papers.artefacts(mine)
         assert all({*pair} <= {*variants} for pair in mine.evaluate.compare)
