@@ -89,7 +89,7 @@ def rows(
     for name, search in outputs[0]:
         reference = data / "tokenized" / f"{name}.{experiment.languages.target}"
         lines = read_parallel(str(reference), *(str(paths[name, search]) for paths in outputs))
-        _, (found,) = compare(lines[2], [lines[1]], lines[0], RESAMPLES, experiment.seed)
+        _, (found,) = compare([lines[2]], [[lines[1]]], lines[0], RESAMPLES, experiment.seed)
         yield {"variant": variant.label, "set": name, "search": search, "sentences": len(lines[0]), **found._asdict()}
 
 

@@ -185,9 +185,9 @@ def pair_options(experiment: Experiment) -> list[str]:
 
 
 def models_options(experiment: Experiment) -> list[str]:
-    """The options of `gather_metrics`: label and folder of every model."""
+    """The options of `gather_metrics`: label and folder of every training."""
     named = [
-        ("--model", one.label, f"data/{experiment.name}/models/{one.name}") for one in experiment.variants.values()
+        ("--model", experiment.systems[name], f"data/{experiment.name}/models/{name}") for name in experiment.variants
     ]
     return [word for words in named for word in words]
 
@@ -197,9 +197,9 @@ def figure_options(experiment: Experiment, artefact: Artefact) -> list[str]:
     if not artefact.has_systems:
         return []
     labels = experiment.systems
-    continued = [(one.label, labels[one.continues]) for one in experiment.variants.values() if one.continues]
+    continued = [(one.label, labels[one.continues]) for one in experiment.models.values() if one.continues]
     named = [("--continues", *pair) for pair in continued if artefact.name == "learning_curves"]
-    return [word for words in [("--systems", *labels.values()), *named] for word in words]
+    return [word for words in [("--systems", *dict.fromkeys(labels.values())), *named] for word in words]
 
 
 def translations(systems: Iterable[str], of: str, ending: str) -> list[str]:

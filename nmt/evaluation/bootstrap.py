@@ -17,8 +17,14 @@ from nmt.evaluation.bleu import metric
 INTERVAL = (2.5, 97.5)  # percentiles of the resampled values: 95 % of them lie between
 
 
+Seeds = Sequence[Sequence[str]]  # the translations of one system, by the training of each seed
+
+
 class Comparison(NamedTuple):
-    """A system beside its baseline: BLEU and differences in percent, with the ends of a 95 % interval."""
+    """A system beside its baseline: BLEU and differences in percent, with the ends of a 95 % interval.
+
+    Where a system has several seeds, BLEU is the mean of theirs.
+    """
 
     bleu: float
     baseline_bleu: float
@@ -29,20 +35,21 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    baseline: Sequence[str],
-    systems: Sequence[Sequence[str]],
+    baseline: Seeds,
+    systems: Sequence[Seeds],
     references: Sequence[str],
     resamples: int,
     seed: int,
     tokenizer: str = TOKENIZED,
 ) -> tuple[str, list[Comparison]]:
     """sacreBLEU's signature, and the comparison of each system with the baseline on the same resamples."""
-    bleu = metric(tokenizer)
+    bleu, generator = metric(tokenizer), np.random.default_rng(seed)
     scores, resampled = [], []
-    for lines in (baseline, *systems):
-        score, found = _resampled(bleu, lines, references, resamples, seed)
-        scores.append(score)
-        resampled.append(found)
+    for of_seeds in (baseline, *systems):
+        found = [_resampled(bleu, lines, references, resamples, seed) for lines in of_seeds]
+        measured, drawn = (np.array(part) for part in zip(*found, strict=True))
+        scores.append(float(measured.mean()))
+        resampled.append(over_seeds(measured, drawn, generator))
     comparisons = []
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
         difference, differences = score - scores[0], drawn - resampled[0]
@@ -57,12 +64,32 @@ def compare(
 
 
 def interval(
-    translations: Sequence[str], references: Sequence[str], resamples: int, seed: int, tokenizer: str = TOKENIZED
+    translations: Seeds, references: Sequence[str], resamples: int, seed: int, tokenizer: str = TOKENIZED
 ) -> tuple[float, float]:
-    """The ends of a 95 % interval of BLEU in percent, over resamples of the sentences; there is at least one."""
-    _, found = _resampled(metric(tokenizer), translations, references, resamples, seed)
-    lower, upper = np.percentile(found, INTERVAL)
+    """The ends of a 95 % interval of BLEU in percent, over resamples of sentences and seeds; there is one of each."""
+    bleu = metric(tokenizer)
+    found = [_resampled(bleu, lines, references, resamples, seed) for lines in translations]
+    measured, drawn = (np.array(part) for part in zip(*found, strict=True))
+    lower, upper = np.percentile(over_seeds(measured, drawn, np.random.default_rng(seed)), INTERVAL)
     return float(lower), float(upper)
+
+
+def over_seeds(
+    measured: NDArray[np.floating], resampled: NDArray[np.floating], generator: np.random.Generator
+) -> NDArray[np.floating]:
+    """The mean score over seeds, of each resample of the sentences and of the seeds: (resamples,).
+
+    `measured` are the scores of the seeds (seeds,), `resampled` those of each resample (seeds, resamples). Each mean is
+    moved by as much as that of n - 1 seeds, drawn with replacement, differs from that of all n. So many vary as much as
+    the mean of n independent trainings does; n drawn ones would vary too little, by (n - 1) / n (Rao and Wu, 1988).
+    What chance does to one seed's translation of single sentences is counted twice: intervals are rather too wide than
+    too narrow. One seed says nothing about others, so then its scores remain.
+    """
+    seeds, resamples = resampled.shape
+    if seeds == 1:
+        return resampled[0]
+    drawn = generator.integers(seeds, size=(seeds - 1, resamples))
+    return resampled.mean(axis=0) + measured[drawn].mean(axis=0) - measured.mean()
 
 
 def _resampled(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from nmt.settings.checks import finite, integer, optional, text
 from nmt.system.files import UserError, read_json
+from nmt.system.tables import number
 
 PARTS = ("all", "no_unk")
 # What a part has; without sentences it has no score.
@@ -18,6 +21,7 @@ VALUES = {
     "detokenized_signature": optional(text()),
 }
 
+BLEU = ("bleu", "detokenized_bleu")
 Score = dict[str, dict[str, Any]]  # part -> its values
 
 
@@ -37,3 +41,30 @@ def read_score(path: str) -> Score:
             if found[key] is None and found.get("sentences"):
                 raise UserError(f"{path}: {key} of {part} is null; make it again with the step evaluate")
     return dict(scores)
+
+
+def spread(part: Mapping[str, Any], key: str = "bleu") -> str:
+    """A mean of `read_scores` with two decimals and, of several seeds, ± its standard deviation; "" without one."""
+    deviation = part[f"{key}_sd"]
+    return number(part[key], 2) + ("" if deviation is None else f" ± {deviation:.2f}")
+
+
+def read_scores(paths: Sequence[str]) -> Score:
+    """The scores of the trainings of one model, which differ in their seeds.
+
+    In each part, BLEU is their mean; `seeds` says how many there are, and `bleu_sd` and `detokenized_bleu_sd` are their
+    standard deviations (n - 1), None for one. Raises UserError where they are of different sets.
+    """
+    scores = [read_score(path) for path in paths]
+    joined: Score = {}
+    for part, first in scores[0].items():
+        found = [score.get(part, {}) for score in scores]
+        joined[part] = {**first, "seeds": len(found)}
+        for path, one in zip(paths, found, strict=True):
+            if one.keys() != first.keys() or any(one[key] != first[key] for key in first if key not in BLEU):
+                raise UserError(f"{path}: made in another way than {paths[0]}, or on other text; make both again")
+        for key in BLEU:
+            values = [one[key] for one in found if one[key] is not None]
+            joined[part][key] = fmean(values) if values else None
+            joined[part][f"{key}_sd"] = stdev(values) if len(values) > 1 else None
+    return joined

@@ -6,6 +6,7 @@ Standard library only: the workflow imports this module at every start.
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 from nmt.settings.experiment import Experiment
 from nmt.system.files import read_json
@@ -21,7 +22,10 @@ def ending(experiment: Experiment) -> list[str]:
     scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
     best = max(experiment.variants, key=lambda name: scores.get(name, 0.0))
     several = len(experiment.variants) > 1
-    said = ", ".join(f"{experiment.systems[system]} {score:.1f}" for system, score in scores.items())
+    of_label: dict[str, list[float]] = {}  # of a model with several seeds, their mean is named
+    for system, score in scores.items():
+        of_label.setdefault(experiment.systems[system], []).append(score)
+    said = ", ".join(f"{label} {fmean(found):.1f}" for label, found in of_label.items())
     tokenized = " --tokenized" if experiment.tokenized else ""
     return [
         *([f"BLEU on {first}: {said}."] if scores else []),

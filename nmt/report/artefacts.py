@@ -86,8 +86,8 @@ def compared(experiment: Experiment) -> tuple[Pairs, Pairs]:
     """
     if experiment.evaluate.compare:
         return [(system, baseline) for system, baseline in experiment.evaluate.compare], []
-    attend = {name: one for name, one in experiment.variants.items() if one.architecture.attention != "fixed"}
-    fixed = {name: one for name, one in experiment.variants.items() if name not in attend}
+    attend = {name: one for name, one in experiment.models.items() if one.architecture.attention != "fixed"}
+    fixed = {name: one for name, one in experiment.models.items() if name not in attend}
     pairs = [
         (name, other)
         for name, variant in attend.items()

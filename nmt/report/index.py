@@ -75,7 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of source and target, such as en fr, whose rules of spacing are followed "
         "(default: none, the text came tokenized)",
     )
-    parser.add_argument("--labels", required=True, nargs="+", metavar="MODEL", help="names of the models")
+    parser.add_argument(
+        "--labels",
+        required=True,
+        nargs="+",
+        metavar="MODEL",
+        help="names of the models; of trainings with other seeds, which have the same, the median one is shown",
+    )
     parser.add_argument(
         "--alignments",
         required=True,
@@ -134,6 +140,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--pair: needs --significance; name the table")
     if arguments.output.suffix != ".html":
         raise UserError(f"--output: {arguments.output} does not end in .html; name a file that does")
+    arguments = with_median_seeds(arguments)
+    labels = arguments.labels
     folder = arguments.output.with_suffix("")
     written = set()
     for number, name in enumerate(sets):
@@ -148,6 +156,29 @@ def run(arguments: argparse.Namespace) -> None:
         if path.name not in written and is_script(path):
             path.unlink()
     write_lines(arguments.output, [page(arguments, folder.name)])
+
+
+def with_median_seeds(arguments: argparse.Namespace) -> argparse.Namespace:
+    """The options with one training of each model: of several seeds, the one of median BLEU on the first set."""
+    labels, sets = arguments.labels, range(len(arguments.sets))
+    seeds: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        seeds.setdefault(label, []).append(place)
+    if len(seeds) == len(labels):
+        return arguments
+    chosen = [
+        sorted(found, key=lambda place: _bleu(arguments.scores[place]))[(len(found) - 1) // 2]
+        for found in seeds.values()
+    ]
+    systems = len(arguments.scores) // len(sets)
+    scored = [*chosen, *range(len(labels), systems)]
+    changed = {
+        "labels": [*seeds],
+        "alignments": [arguments.alignments[number * len(labels) + place] for number in sets for place in chosen],
+        "scores": [arguments.scores[number * systems + place] for number in sets for place in scored],
+        "seeds": max(map(len, seeds.values())),
+    }
+    return argparse.Namespace(**vars(arguments) | changed)
 
 
 def is_script(path: Path) -> bool:
@@ -232,8 +263,14 @@ def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Ma
     found = finding(first, dict(zip(systems, bleu[first], strict=True)), compared)
     claim = f"<p>The paper’s claim: {emphasized(arguments.claim)}</p>\n" if arguments.claim else ""
     [figure] = [one for one in sections if one.file == Path(arguments.front)]
+    seeds = (
+        f"<p>Models were trained with {arguments.seeds} seeds. Their BLEU here and their translations are those of the "
+        f"training that is the median on {escape(first)}; tables and figures are of all.</p>\n"
+        if "seeds" in arguments
+        else ""
+    )
     return f"""{claim}<p class="finding">{escape(found)}</p>
-<div class="front"><div>{bleu_table(systems, bleu)}</div>
+{seeds}<div class="front"><div>{bleu_table(systems, bleu)}</div>
 <figure><a href="#{escape(figure.anchor)}"><img src="{escape(figure.link)}" alt="{escape(figure.title)}"></a>
 <figcaption>{escape(figure.title)}</figcaption></figure></div>
 {links("Tables and figures", sections)}"""

@@ -1,13 +1,14 @@
 """Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours.
 
-A dotted line and a word mark where a model begins that continues another.
+A dotted line and a word mark where a model begins that continues another. Of a model with several seeds, the line is
+their mean, and a band holds all of them.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -38,7 +39,16 @@ class Curve:
     values: list[float] = field(default_factory=list)
 
 
-Curves = dict[str, dict[str, Curve]]
+Curves = dict[str, dict[str, list[Curve]]]  # model -> measure -> a curve for each seed
+
+
+@dataclass(frozen=True)
+class Band:
+    """The mean curve of the seeds of one model, and their lowest and highest values."""
+
+    mean: Curve
+    lower: list[float]
+    upper: list[float]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,14 +66,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_curves(path: str) -> Curves:
-    """Model -> measure -> its curve; models in the order of the file. Raises UserError."""
+    """Model -> measure -> its curves; models in the order of the file. Raises UserError.
+
+    A model's next seed begins where updates do not increase.
+    """
     curves: Curves = {}
     for number, (model, measure, updates, hours, value) in enumerate(read_csv(path, COLUMNS), 2):
         try:
-            curve = curves.setdefault(model, {one: Curve() for one in MEASURES})[measure]
-            curve.updates.append(whole(updates))
-            curve.hours.append(real(hours))
-            curve.values.append(real(value))
+            of_seeds = curves.setdefault(model, {one: [] for one in MEASURES})[measure]
+            if not of_seeds or whole(updates) <= of_seeds[-1].updates[-1]:
+                of_seeds.append(Curve())
+            of_seeds[-1].updates.append(whole(updates))
+            of_seeds[-1].hours.append(real(hours))
+            of_seeds[-1].values.append(real(value))
         except (ValueError, KeyError) as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:
@@ -80,6 +95,40 @@ def smoothed(values: Sequence[float], before: Sequence[float] = ()) -> list[floa
     return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
+def over_seeds(curves: Sequence[Curve]) -> Band:
+    """The band of several curves, at the updates that all of them have."""
+    common = sorted(set.intersection(*({*curve.updates} for curve in curves))) if curves else []
+    found = [[curve.updates.index(updates) for updates in common] for curve in curves]
+    values, hours = (
+        list(
+            zip(
+                *(
+                    [getattr(curve, name)[place] for place in places]
+                    for curve, places in zip(curves, found, strict=True)
+                ),
+                strict=True,
+            )
+        )
+        for name in ("values", "hours")
+    )
+    mean = Curve(common, [fmean(one) for one in hours], [fmean(one) for one in values])
+    return Band(mean, [min(one) for one in values], [max(one) for one in values])
+
+
+def bands(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Band]]:
+    """The band of each measure of each model; the train NLL is smoothed."""
+    found: dict[str, dict[str, Band]] = {}
+    for model, measures in curves.items():
+        found[model] = {measure: over_seeds(of_seeds) for measure, of_seeds in measures.items()}
+        earlier = curves[before[model]][TRAIN_NLL] if model in before else []
+        smooth = [
+            replace(curve, values=smoothed(curve.values, earlier[place].values if place < len(earlier) else ()))
+            for place, curve in enumerate(measures[TRAIN_NLL])
+        ]
+        found[model][TRAIN_NLL] = over_seeds(smooth)
+    return found
+
+
 def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Sequence[str] = ()) -> Figure:
     """A row of panels for each measure, a column for updates and one for time; a marker ends each curve.
 
@@ -87,22 +136,25 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
     are shorter than an hour. `continues` names the model that another one continues; `systems` are all systems of the
     experiment, whose places decide on the styles of those that have none by name.
     """
-    short = all(hours < 1 for measures in curves.values() for curve in measures.values() for hours in curve.hours)
-    has_bleu = any(measures[DEVELOPMENT_BLEU].values for measures in curves.values())
-    shown = [one for one in MEASURES if has_bleu or one != DEVELOPMENT_BLEU]
     before = {model: other for model, other in (continues or {}).items() if {model, other} <= curves.keys()}
+    drawn = bands(curves, before)
+    short = all(hours < 1 for measures in drawn.values() for band in measures.values() for hours in band.mean.hours)
+    has_bleu = any(measures[DEVELOPMENT_BLEU] for measures in curves.values())
+    shown = [one for one in MEASURES if has_bleu or one != DEVELOPMENT_BLEU]
     style_of = styles(dict.fromkeys([*systems, *curves]))
     figure = Figure(figsize=(7.2, 0.4 + 2.6 * len(shown)), layout="constrained")
     panels = figure.subplots(len(shown), 2, sharex="col", sharey="row")
     for row, measure in zip(panels, shown, strict=True):
         for axes, by in zip(row, ("updates", "hours"), strict=True):
-            for model, of_model in curves.items():
-                values = of_model[measure].values
-                if measure == TRAIN_NLL:
-                    values = smoothed(values, curves[before[model]][measure].values if model in before else ())
+            for model, of_model in drawn.items():
+                band = of_model[measure]
+                place = places(band.mean, by, short)
+                if len(curves[model][measure]) > 1:
+                    colour = style_of[model].colour
+                    axes.fill_between(place, band.lower, band.upper, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(
-                    places(of_model[measure], by, short),
-                    values,
+                    place,
+                    band.mean.values,
                     **style_of[model].options(),
                     markersize=5,
                     markevery=[-1],
@@ -116,7 +168,7 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
             else:
                 axes.yaxis.set_major_locator(MaxNLocator(steps=ROUND))
             for model, other in before.items():
-                end, begin = (places(curves[one][TRAIN_NLL], by, short) for one in (other, model))
+                end, begin = (places(drawn[one][TRAIN_NLL].mean, by, short) for one in (other, model))
                 if end and begin:
                     mark(axes, min(end[-1], begin[0]), f"continues {other}" if measure == TRAIN_NLL else "")
             axes.grid(color="0.9", linewidth=0.6)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from nmt.corpora.shortlist import add_codes_argument, read_shortlists
 from nmt.evaluation.bleu import add_tokenizer_argument
 from nmt.evaluation.bootstrap import compare, holm
 from nmt.evaluation.evaluate import known_lines
-from nmt.evaluation.sentences import paired, read_parallel
+from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_table_arguments, escape_markdown, folded, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
 from nmt.system.tables import number, write_csv
@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--translations-greedy", nargs="*", default=[], help="one file for each system, beam 1 (default: none)"
     )
-    parser.add_argument("--labels", required=True, nargs="+", help="names of the systems")
+    parser.add_argument(
+        "--labels", required=True, nargs="+", help="names of the systems; trainings with other seeds have the same"
+    )
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
     )
@@ -60,14 +62,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def rows(
     part: str,
-    lines: dict[str, list[str]],
+    lines: dict[str, list[list[str]]],
     references: list[str],
     pairs: list[tuple[str, str]],
     resamples: int,
     seed: int,
     tokenizer: str,
 ) -> list[list[str]]:
-    """The rows of one part, in the order of `pairs`: COLUMNS but p_holm. They are empty where it has no sentences."""
+    """The rows of one part, in the order of `pairs`: COLUMNS but p_holm. They are empty where it has no sentences.
+
+    `lines` are the translations of each system, by seed.
+    """
     if not references:
         return [[part, *pair, *[""] * 6, "0", str(resamples), ""] for pair in pairs]
     found: dict[tuple[str, str], list[str]] = {}
@@ -95,8 +100,13 @@ def with_holm(table: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return [row | {"p_holm": number(next(corrected), 4) if row["p_value"] else ""} for row in table]
 
 
-def markdown(table: Sequence[dict[str, str]], fold: Sequence[tuple[str, str]], generated: bool = False) -> list[str]:
-    """The table, with significant differences in bold and the pairs of `fold` folded, and how it was made."""
+def markdown(
+    table: Sequence[dict[str, str]], fold: Sequence[tuple[str, str]], seeds: int, generated: bool = False
+) -> list[str]:
+    """The table, with significant differences in bold and the pairs of `fold` folded, and how it was made.
+
+    `seeds` is how many trainings the systems have at most.
+    """
     first: list[list[str]] = []
     rest: list[list[str]] = []
     for row in table:
@@ -125,13 +135,25 @@ def markdown(table: Sequence[dict[str, str]], fold: Sequence[tuple[str, str]], g
         *markdown_table(titles, first),
         "",
         *([*folded("Further comparisons", markdown_table(titles, rest)), ""] if rest else []),
-        f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). The interval holds the "
+        f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). {of_seeds(seeds)}The "
+        "interval holds the "
         "differences of 95 % of them. p is two-sided: how often a resample's difference is at least as far from the "
         f"mean of all resamples as the measured one is from zero. {resamples} resamples can show no p below "
         f"{1 / (resamples + 1):.4f}: where it stands, p may be smaller. p (Holm) is corrected by Holm's method for all "
         f"{comparisons} comparisons of the table. Bold: p (Holm) < {LEVEL}. "
         + (f"`{signatures[0]}`" if signatures else ""),
     ]
+
+
+def of_seeds(seeds: int) -> str:
+    """How several trainings of a model are compared; "" where there is one."""
+    if seeds == 1:
+        return ""
+    return (
+        f"BLEU is the mean of {seeds} trainings of a model with different seeds, where it has them. A resample also "
+        "draws one seed fewer than there are, with replacement, and its BLEU moves by as much as theirs differs from "
+        "the mean: so the interval holds what other sentences and other seeds would change. "
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -151,19 +173,21 @@ def run(arguments: argparse.Namespace) -> None:
         "greedy": ("--translations-greedy", arguments.translations_greedy),
     }
     parts = [part for part, (_, paths) in given.items() if paths]
-    files = [path for part in parts for _, path in paired(arguments.labels, *given[part])]
+    seeds = max(map(arguments.labels.count, arguments.labels))
+    groups = {part: grouped(arguments.labels, *given[part]) for part in parts}
+    files = [path for systems in groups.values() for paths in systems.values() for path in paths]
     source, reference, *translations = read_parallel(arguments.source, arguments.reference, *files)
-    known = known_lines(source, reference, *read_shortlists(arguments))
+    known, texts = known_lines(source, reference, *read_shortlists(arguments)), iter(translations)
     found: list[list[str]] = []
-    for part in parts:
+    for part, systems in groups.items():
         indices = known if part == "no_unk" else list(range(len(source)))
-        texts, translations = translations[: len(arguments.labels)], translations[len(arguments.labels) :]
         chosen = {
-            label: [lines[index] for index in indices] for label, lines in zip(arguments.labels, texts, strict=True)
+            label: [[lines[index] for index in indices] for lines in islice(texts, len(paths))]
+            for label, paths in systems.items()
         }
         wanted = [reference[index] for index in indices]
         found += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed, arguments.bleu_tokenizer)
     columns = [column for column in COLUMNS if column != "p_holm"]
     table = with_holm([dict(zip(columns, row, strict=True)) for row in found])
     write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in table])
-    write_lines(arguments.output_md, markdown(table, fold, arguments.generated))
+    write_lines(arguments.output_md, markdown(table, fold, seeds, arguments.generated))

@@ -26,6 +26,7 @@ Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
 SMALLEST_SINGLE, LARGEST_SINGLE = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # positive numbers of float32 in full precision
 LONGEST = 1000  # characters of a text
+MOST_SEEDS = 1000
 PLAIN = f"in the locale's characters, {LONGEST} at most, without {{ }} < > \\ and not beginning with a hyphen"
 UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 
@@ -221,6 +222,19 @@ def either(word: str, check: Check) -> Check:
         f"{word} or {check.expected}",
         lambda value: value == word or check.accepts(value),
         {"anyOf": [{"const": word}, check.schema]},
+    )
+
+
+def seeds() -> Check:
+    """How many seeds, or a list of different ones."""
+    count, one = integer(1, MOST_SEEDS), integer(0)
+    return Check(
+        f"how many seeds, {count.expected}, or a list of different seeds",
+        lambda value: (
+            count.accepts(value)
+            or (isinstance(value, list | tuple) and all(map(one.accepts, value)) and len({*value}) == len(value) > 0)
+        ),
+        {"anyOf": [count.schema, {"type": "array", "items": one.schema, "uniqueItems": True, "minItems": 1}]},
     )
 
 

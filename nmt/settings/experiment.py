@@ -9,7 +9,7 @@ start.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol
@@ -26,6 +26,7 @@ from nmt.settings.checks import (
     integer,
     optional,
     section,
+    seeds,
     text,
     unknown,
 )
@@ -66,6 +67,7 @@ class Experiment:
     With the `tokenizer` sentencepiece, words are what stands between spaces, and their subwords are its pieces.
     `tokenized` text has spaces between words already. With `files` the corpora are named after their uses, and there is
     neither a registry ("") nor a mirror. `left_out` are the variants that are null, and those that continue them.
+    `replicas` are the variants that `seeds` adds, name -> the variant that they are with another seed.
     """
 
     name: Annotated[str, identifier()]
@@ -75,6 +77,7 @@ class Experiment:
     registry: Annotated[str, text()] = ""
     results: Annotated[str, folder()] = ""
     seed: Annotated[int, integer(0)] = Optimization.seed
+    seeds: Annotated[int | tuple[int, ...], seeds()] = 1
     mirror: Annotated[str | None, optional(text())] = None
     normalize: Annotated[str, choice(*sections.NORMALIZE)] = sections.NFC
     tokenizer: Annotated[str, choice("moses", "sentencepiece")] = "moses"
@@ -92,6 +95,7 @@ class Experiment:
     sentencepiece: sections.SentencePiece = field(default_factory=sections.SentencePiece)
     paper: Paper | None = None
     left_out: frozenset[str] = frozenset()
+    replicas: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_generated(self) -> bool:
@@ -114,9 +118,17 @@ class Experiment:
         return self.phrase_based is not None and self.phrase_based.system is not None
 
     @property
+    def models(self) -> dict[str, Variant]:
+        """The variants without their replicas."""
+        return {name: variant for name, variant in self.variants.items() if name not in self.replicas}
+
+    @property
     def systems(self) -> dict[str, str]:
-        """The systems that are scored, name -> label: the variants and, where it is run, the phrase-based system."""
-        labels = {name: variant.label for name, variant in self.variants.items()}
+        """What is scored, name -> label: the variants and, where it is run, the phrase-based system.
+
+        The label is that of a row or curve: replicas of a variant have the same, for they are one system.
+        """
+        labels = {name: self.variants[self.replicas.get(name, name)].label for name in self.variants}
         if self.phrase_based is not None and self.runs_phrase_based:
             labels[PHRASE_BASED] = self.phrase_based.label
         return labels
@@ -156,11 +168,12 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     if "files" in typed:
         typed["corpora"] = typed["files"].corpora()
     variants, left_out = _variants(mapping, scalars.get("seed", Experiment.seed))
+    variants, replicas = _with_seeds(variants, scalars.get("seeds", Experiment.seeds))
     if "evaluate" in typed:
         compare = tuple(pair for pair in typed["evaluate"].compare if left_out.isdisjoint(pair))
         typed["evaluate"] = replace(typed["evaluate"], compare=compare)
     paper = _paper(mapping.get("paper"))
-    experiment = Experiment(**scalars, **typed, variants=variants, paper=paper, left_out=left_out)
+    experiment = Experiment(**scalars, **typed, variants=variants, paper=paper, left_out=left_out, replicas=replicas)
     if experiment.subwords:
         experiment = replace(experiment, shortlist=sections.Shortlist(experiment.subwords.symbols))
     _check_variants(experiment)
@@ -211,6 +224,38 @@ def _variants(mapping: Mapping[str, Any], seed: int) -> tuple[dict[str, Variant]
     if not variants:
         raise UserError("config: variants is empty; name one model or more")
     return variants, frozenset(left_out)
+
+
+def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tuple[dict[str, Variant], dict[str, str]]:
+    """Each variant with every seed, and the replicas, name -> the variant that they are with another seed.
+
+    The variant itself has the first seed. A number of seeds counts on from the variant's own.
+    """
+
+    def seeds_of(variant: Variant) -> list[int]:
+        first = variant.optimization.seed
+        return [*range(first, first + seeds)] if isinstance(seeds, int) else [*seeds]
+
+    def named(name: str, place: int) -> str:
+        return f"{name}-seed{seeds_of(variants[name])[place]}" if place and name in variants else name
+
+    whole: dict[str, Variant] = {}
+    replicas = {}
+    for name, variant in variants.items():
+        for place, seed in enumerate(seeds_of(variant)):
+            one = named(name, place)
+            if place:
+                replicas[one] = name
+            if place and one in variants:
+                raise UserError(f"config: seeds: {one} is the name of a variant already; rename that one")
+            whole[one] = replace(
+                variant,
+                name=one,
+                label=f"{variant.label}, seed {seed}" if place else variant.label,
+                continues=variant.continues and named(variant.continues, place),
+                optimization=replace(variant.optimization, seed=seed),
+            )
+    return whole, replicas
 
 
 def _known(settings: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
@@ -273,9 +318,10 @@ def _check_uses(experiment: Experiment) -> None:
     for corpus in select.shares or ():
         if corpus not in corpora.train:
             raise unknown(corpus, corpora.train, "config: select.shares", "training corpus")
+    systems = [name for name in experiment.systems if name not in experiment.replicas]
     for name in (name for pair in experiment.evaluate.compare for name in pair):
-        if name not in experiment.systems:
-            raise unknown(name, experiment.systems, "config: evaluate.compare", "system")
+        if name not in systems:
+            raise unknown(name, systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based
     if experiment.systems.get(PHRASE_BASED) == sections.SYSTEM_LABELS["moses"] and experiment.has_pieces:
         raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")

@@ -33,7 +33,7 @@ def test_points_count_and_score_each_bin() -> None:
     sources = ["a"] * 10 + [" ".join("a" * 11)]
     references = ["a b c d"] * 9 + ["a b c e"] + ["a b c d e"]
     translations = ["a b c d"] * 10 + ["x"]
-    rows = points("m", sources, references, translations, 10, 1234, "none")
+    rows = points("m", sources, references, [translations], 10, 1234, "none")
     bleu = corpus_bleu(translations[:10], references[:10])[0]
     assert rows[0][:5] == ["m", 0, 10, 10, f"{bleu:.2f}"]
     assert rows[1] == ["m", 10, 20, 1, "0.00", "0.00", "0.00"]
@@ -44,7 +44,7 @@ def test_points_count_and_score_each_bin() -> None:
 def test_a_band_has_95_percent_of_the_resamples_of_its_bin() -> None:
     """Of 40 equal sentences BLEU-4 depends on how many are right: the fourth root of a product of four shares."""
     references, translations = ["a b c d"] * 40, ["a b c d"] * 30 + ["a b c e"] * 10
-    options = ["a b c"] * 40, references, translations, 10
+    options = ["a b c"] * 40, references, [translations], 10
     [band, *_] = points("m", *options, 1234, "none")
     lower, bleu, upper = (float(str(band[place])) for place in (5, 4, 6))
     assert lower < bleu < upper
@@ -57,7 +57,7 @@ def test_a_band_has_95_percent_of_the_resamples_of_its_bin() -> None:
     assert [lower, upper] == pytest.approx(expected, abs=3.5)
     assert points("m", *options, 1234, "none") == points("m", *options, 1234, "none")
     assert points("m", *options, 1235, "none") != points("m", *options, 1234, "none")
-    same = points("other", *options[:2], translations, 10, 1234, "none")
+    same = points("other", *options[:2], [translations], 10, 1234, "none")
     assert same[0][1:] == band[1:]  # two systems have the same resamples
 
 

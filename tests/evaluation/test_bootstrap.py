@@ -11,7 +11,7 @@ from sacrebleu.significance import PairedTest, Result
 
 from nmt.corpora.languages import TOKENIZED
 from nmt.evaluation.bleu import metric
-from nmt.evaluation.bootstrap import Comparison, compare, holm
+from nmt.evaluation.bootstrap import Comparison, compare, holm, over_seeds
 
 RESAMPLES = 1000
 MANY = 10 * RESAMPLES
@@ -59,8 +59,8 @@ def expected(system: str) -> tuple[float, np.ndarray]:
 
 
 def compared(*systems: str, seed: int = 7) -> tuple[str, list[Comparison]]:
-    chosen = [texts()[name] for name in systems]
-    return compare(texts()["baseline"], chosen, texts()["reference"], RESAMPLES, seed)
+    chosen = [[texts()[name]] for name in systems]
+    return compare([texts()["baseline"]], chosen, texts()["reference"], RESAMPLES, seed)
 
 
 @pytest.mark.parametrize("system", ["alike", "better", "best"])
@@ -124,3 +124,58 @@ def test_no_p_value_is_above_one_and_one_alone_stays() -> None:
     assert holm([0.9, 0.6, 0.7]) == [1.0, 1.0, 1.0]
     assert holm([0.04]) == [0.04]
     assert holm([]) == []
+
+
+def significant(effect: float, simulations: int, *, seeds: int = 5, spread: float = 0.05) -> tuple[float, float]:
+    """How often two systems differ with p < 0.05: over sentences and seeds, and over sentences alone.
+
+    Each sentence is right with a probability that its difficulty, the system and the seed decide; `spread` is the
+    standard deviation between seeds, `effect` the true difference of the systems.
+    """
+    random, sentences, resamples = np.random.default_rng(5), 200, 200
+    found = np.zeros(2)
+    for _ in range(simulations):
+        difficulty = random.normal(0, 0.25, sentences)
+        weights = random.multinomial(sentences, [1 / sentences] * sentences, resamples) / sentences
+        differences, measured = np.zeros((2, resamples)), 0.0
+        for sign, quality in ((-1, 0.6), (1, 0.6 + effect)):
+            chances = np.clip(random.normal(quality, spread, (seeds, 1)) - difficulty, 0, 1)
+            right = (random.random((seeds, sentences)) < chances).astype(float)
+            scores = right.mean(axis=1)
+            measured += sign * scores.mean()
+            differences[0] += sign * over_seeds(scores, right @ weights.T, random)
+            differences[1] += sign * (right @ weights.T).mean(axis=0)
+        centred = np.abs(differences - differences.mean(axis=1, keepdims=True))
+        found += (centred >= abs(measured)).mean(axis=1) < 0.05
+    return found[0] / simulations, found[1] / simulations
+
+
+def test_seeds_that_differ_are_not_taken_for_systems_that_differ() -> None:
+    """Where there is no effect, few comparisons are significant; where it is large, most are."""
+    alike, without_seeds = significant(0.0, 400)
+    assert alike < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert without_seeds > 0.2
+    large, _ = significant(0.2, 100)
+    assert large > 0.9
+
+
+def test_one_seed_leaves_the_resamples_as_they_are() -> None:
+    scores = np.random.default_rng(1).random((1, 50))
+    assert (over_seeds(scores.mean(axis=1), scores, np.random.default_rng(2)) == scores[0]).all()
+
+
+def test_the_mean_over_seeds_varies_as_that_of_independent_trainings() -> None:
+    random = np.random.default_rng(3)
+    measured = random.normal(20, 1, 6)
+    found = over_seeds(measured, np.repeat(measured[:, None], 100_000, axis=1), random)
+    assert found.mean() == pytest.approx(measured.mean(), abs=0.01)
+    assert found.var() == pytest.approx(measured.var(ddof=1) / 6, rel=0.02)
+
+
+def test_a_system_with_seeds_has_their_mean_and_a_wider_interval() -> None:
+    chosen = [texts()[name] for name in ("alike", "better", "best")]
+    alone = [compared(name)[1][0] for name in ("alike", "better", "best")]
+    _, [found] = compare([texts()["baseline"]], [chosen], texts()["reference"], RESAMPLES, 7)
+    assert found.bleu == pytest.approx(np.mean([one.bleu for one in alone]))
+    assert found.difference == pytest.approx(found.bleu - found.baseline_bleu)
+    assert found.upper - found.lower > max(one.upper - one.lower for one in alone)

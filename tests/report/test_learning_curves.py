@@ -14,7 +14,7 @@ from nmt.report.learning_curves import TITLES, draw, read_curves, smoothed
 
 ROWS = [
     *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
-    *("b*,train_nll,150,0.4,8", "b*,development_nll,200,1.5,9", "b*,development_nll,150,0.45,9.5"),
+    *("b*,train_nll,150,0.4,8", "b*,development_nll,150,0.45,9.5", "b*,development_nll,200,1.5,9"),
 ]
 
 
@@ -32,8 +32,8 @@ def test_four_panels_show_the_points(tmp_path: Path) -> None:
     assert drawn == [
         [[[50, 90.5], [100, 65.375]], [[150, 8]]],
         [[[0.1, 90.5], [0.2, 65.375]], [[0.4, 8]]],
-        [[[100, 50]], [[200, 9], [150, 9.5]]],
-        [[[0.2, 50]], [[1.5, 9], [0.45, 9.5]]],
+        [[[100, 50]], [[150, 9.5], [200, 9]]],
+        [[[0.2, 50]], [[0.45, 9.5], [1.5, 9]]],
     ]
     assert [axes.get_ylabel() for axes in panels] == [
         *("Train NLL\n(nats a sentence, log scale)", "", "Dev. NLL\n(nats a sentence, log scale)", ""),
@@ -70,6 +70,23 @@ def test_a_line_and_a_word_explain_where_a_model_continues_another(tmp_path: Pat
     assert [text.get_text() for text in words] == [*["continues a$b$c"] * 2, "", ""]
     assert not any(text.get_parse_math() for text in words)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a$b$c", "b*", "a$b$c*"]
+
+
+def test_seeds_of_one_model_have_one_line_and_a_band(tmp_path: Path) -> None:
+    """At the updates that all have; where updates do not increase, the next seed begins."""
+    seeds = [*("a,development_nll,100,1,50", "a,development_nll,200,2,30", "a,development_nll,300,3,29")]
+    seeds += [*("a,development_nll,100,2,40", "a,development_nll,200,4,34", "b,development_nll,100,1,60")]
+    train = [*("a,train_nll,50,1,80", "a,train_nll,50,1,60", "b,train_nll,50,1,70")]
+    with style():
+        figure = draw(read_curves(points(tmp_path, *seeds, *train)))
+    below, hours = figure.axes[2:]
+    assert [line.get_xydata().tolist() for line in below.lines] == [[[100, 45], [200, 32]], [[100, 60]]]
+    assert hours.lines[0].get_xydata().tolist() == [[1.5, 45], [3, 32]]
+    [band] = below.collections
+    [path] = band.get_paths()
+    assert {tuple(corner) for corner in path.vertices.tolist()} == {(100, 40), (100, 50), (200, 30), (200, 34)}
+    assert [len(axes.collections) for axes in figure.axes] == [1, 1, 1, 1]
+    assert len(figure.legends[0].get_texts()) == 2
 
 
 def test_the_legend_has_every_label(tmp_path: Path) -> None:

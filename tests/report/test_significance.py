@@ -140,7 +140,7 @@ def test_greedy_translations(words: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(("p_values", "bold"), [(["0.0200"], True), (["0.0200", "0.0300", "0.0400"], False)])
 def test_a_difference_is_bold_where_it_holds_among_all_comparisons(p_values: list[str], bold: bool) -> None:
     row = dict.fromkeys(COLUMNS, "1") | {"part": "all", "difference": "2.00"}
-    page = markdown(with_holm([row | {"p_value": p_value} for p_value in p_values]), [])
+    page = markdown(with_holm([row | {"p_value": p_value} for p_value in p_values]), [], 1)
     assert any("**+2.00**" in line for line in page) == bold
 
 

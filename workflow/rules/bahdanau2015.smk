@@ -49,7 +49,7 @@ if PAPER.table2:
         conda:
             "../../environment.yml"
         params:
-            labels=labels(EXPERIMENT.variants),
+            labels=[variant.label for variant in EXPERIMENT.variants.values()],
             batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
             generated=MADE_UP,
             code=code("bahdanau2015.table2"),

@@ -98,7 +98,7 @@ if PAPER.parameters:
 
     rule parameters:
         input:
-            models=expand("<data>/models/{variant}/model.safetensors", variant=EXPERIMENT.variants),
+            models=expand("<data>/models/{variant}/model.safetensors", variant=EXPERIMENT.models),
             printed=ARTEFACTS["parameters"].printed,
         output:
             multiext("<results>/parameters", csv=".csv", md=".md"),
@@ -111,7 +111,7 @@ if PAPER.parameters:
             "../../environment.yml"
         params:
             pair=language_pair(EXPERIMENT),
-            labels=labels(EXPERIMENT.variants),
+            labels=labels(EXPERIMENT.models),
             compared=COMPARED,
             generated=MADE_UP,
             code=code("choi2017.parameters"),

@@ -64,8 +64,8 @@ def check(settings: Settings, experiment: Experiment) -> None:
     uses += [("figure2.leave_out", name) for name in figure2.leave_out] if figure2 else []
     uses += [("figure3.model", figure3.model)] if figure3 else []
     for key, name in uses:
-        if name not in experiment.variants:
-            raise unknown(name, experiment.variants, f"config: paper.{key}", "variant")
+        if name not in experiment.models:
+            raise unknown(name, experiment.models, f"config: paper.{key}", "variant")
     if table3 and len(table3.models) != 2:
         raise UserError("config: paper.table3.models: expected two variants")
     if figure2 and not curves(settings, experiment):
@@ -81,7 +81,7 @@ def curves(settings: Settings, experiment: Experiment) -> list[str]:
     if settings.figure2 is None:
         return []
     left_out = [*settings.figure2.leave_out, *([] if settings.figure2.phrase_based else [PHRASE_BASED])]
-    return [name for name in experiment.systems if name not in left_out]
+    return [name for name in experiment.systems if experiment.replicas.get(name, name) not in left_out]
 
 
 def phrase_based_options(experiment: Experiment) -> list[str]:

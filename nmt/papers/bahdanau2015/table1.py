@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import Score, read_score
-from nmt.evaluation.sentences import paired
+from nmt.evaluation.scores import BLEU, Score, read_scores, spread
+from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
     MADE_UP,
@@ -35,7 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores", required=True, nargs="+", help="JSON of the step evaluate, one file for each system"
     )
-    parser.add_argument("--labels", required=True, nargs="+", help="names of the systems, in the table's order")
+    parser.add_argument(
+        "--labels",
+        required=True,
+        nargs="+",
+        help="names of the systems, in the table's order; trainings with other seeds have the same",
+    )
     parser.add_argument(
         "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
     )
@@ -50,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
-    scores = [(label, read_score(path)) for label, path in paired(arguments.labels, "--scores", arguments.scores)]
+    groups = grouped(arguments.labels, "--scores", arguments.scores)
+    scores = [(label, read_scores(paths)) for label, paths in groups.items()]
     signatures = {score["all"]["signature"] for _, score in scores}
     if len(signatures) > 1:
         raise UserError(f"--scores: made in different ways ({', '.join(sorted(signatures))}); make all again")
@@ -99,19 +105,18 @@ def csv_table(scores: Scores, printed: Printed | None) -> tuple[list[str], list[
     """Columns and rows, BLEU in percent with two decimals."""
     parts = list(scores[0][1])
     columns = ["model", *parts, *(f"paper_{part}" for part in parts if printed is not None)]
+    spreads = [*(f"{part}_sd" for part in parts), "seeds"] if has_seeds(scores) else []
     rows: list[list[Cell]] = []
     for label, score in with_baseline(scores, printed):
         theirs = [] if printed is None else [number(printed_row(printed, label)[part], 2) for part in parts]
-        rows.append(
-            [
-                label,
-                *(number(score[part]["bleu"], 2) if score else None for part in parts),
-                *theirs,
-                *(score[part]["sentences"] if score else None for part in parts),
-                score["all"]["signature"] if score else None,
-            ]
-        )
-    return [*columns, *(f"sentences_{part}" for part in parts), "signature"], rows
+        bleu: list[Cell] = [number(score[part]["bleu"], 2) if score else None for part in parts]
+        made: list[Cell] = [None] * (len(parts) + 1 + len(spreads))
+        if score is not None:
+            made = [*(score[part]["sentences"] for part in parts), score["all"]["signature"]]
+            if spreads:
+                made += [*(number(score[part]["bleu_sd"], 2) for part in parts), score["all"]["seeds"]]
+        rows.append([label, *bleu, *theirs, *made])
+    return [*columns, *(f"sentences_{part}" for part in parts), "signature", *spreads], rows
 
 
 def markdown(scores: Scores, printed: Printed | None, note: str = "", generated: bool = False) -> list[str]:
@@ -124,9 +129,7 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
     rows = []
     for label, score in with_baseline(scores, printed):
         theirs = printed_row(printed or {}, label)
-        bleu, running = (
-            [number(score[part][key], 2) if score else "" for part in first] for key in ("bleu", "detokenized_bleu")
-        )
+        bleu, running = ([spread(score[part], key) if score else "" for part in first] for key in BLEU)
         running = [] if is_running else running
         pairs = [beside(ours, number(theirs[part], 2)) for ours, part in zip(bleu, first, strict=True)]
         rows.append([escape_markdown(label), *pairs, *running])
@@ -159,7 +162,13 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
         ),
         "",
         made,
+        *(["", "BLEU ± its standard deviation over the seeds of a model's trainings."] if has_seeds(scores) else []),
     ]
+
+
+def has_seeds(scores: Scores) -> bool:
+    """Whether a system was trained with several seeds."""
+    return any(score["all"]["seeds"] > 1 for _, score in scores)
 
 
 def ceiling(scores: Scores) -> str:
@@ -183,7 +192,7 @@ def latex(scores: Scores, printed: Printed | None, generated: bool = False) -> l
     for label, score in with_baseline(scores, printed):
         cells = []
         for part in parts:
-            cells.append(number(score[part]["bleu"], 2) if score else "")
+            cells.append(spread(score[part], "bleu").replace("±", r"$\pm$") if score else "")
             if printed is not None:
                 cells.append(number(printed_row(printed, label)[part], 2))
         rows.append(" & ".join([escape_latex(label), *(cell or "--" for cell in cells)]) + r" \\")

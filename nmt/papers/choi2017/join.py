@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from types import ModuleType
 
 from nmt.papers.choi2017 import table1, table2
 from nmt.report.markup import add_table_arguments
@@ -11,7 +12,11 @@ from nmt.system.tables import read_csv, real, whole, write_csv
 
 KEYS = ("pair", "model", "batch", "beam")  # of a row
 TEXTS = ("pair", "model", "baseline", "device", "signature", "detokenized_signature")
-COUNTS = ("batch", "beam", "sentences", "development_sentences")
+COUNTS = ("batch", "beam", "sentences", "development_sentences", "seeds")
+LAYOUTS = {
+    ",".join(columns): (table, columns)
+    for table, columns in ((table1, table1.COLUMNS), (table1, table1.WITH_SEEDS), (table2, table2.COLUMNS))
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,28 +27,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    first = next(read_lines(arguments.tables[0]), "")
-    table = next((one for one in (table1, table2) if ",".join(one.COLUMNS) == first), None)
-    if table is None:
-        raise UserError(f"{arguments.tables[0]}: neither Table 1 nor Table 2 of this paper; name a CSV of its step")
-    rows: list[list[str]] = []
+    table, columns = _layout(arguments.tables[0])
+    rows: list[dict[str, str]] = []
     seen: set[tuple[str, ...]] = set()
     for path in arguments.tables:
-        found = read_csv(path, table.COLUMNS)
+        layout = _layout(path)
+        if layout[0] is not table:
+            raise UserError(f"{path}: another table than {arguments.tables[0]}; join those of one kind")
+        columns = max(columns, layout[1], key=len)
+        found = [dict(zip(layout[1], row, strict=True)) for row in read_csv(path, layout[1])]
         if not found:
             raise UserError(f"{path}: no rows in it; make it again")
-        for pair in {row[0] for row in rows} & {row[0] for row in found}:
+        for pair in {row["pair"] for row in rows} & {row["pair"] for row in found}:
             raise UserError(f"{path}: {pair} is in an earlier table, too; name one table for each pair")
         for number, row in enumerate(found, 2):
-            _check_numbers(dict(zip(table.COLUMNS, row, strict=True)), f"{path}: row {number}")
-            key = tuple(cell for column, cell in zip(table.COLUMNS, row, strict=True) if column in KEYS)
+            _check_numbers(row, f"{path}: row {number}")
+            key = tuple(cell for column, cell in row.items() if column in KEYS)
             if key in seen:
                 raise UserError(f"{path}: row {number} is there twice; make the table again")
             seen.add(key)
         rows += found
-    page = table.markdown([dict(zip(table.COLUMNS, row, strict=True)) for row in rows], arguments.generated)
-    write_csv(arguments.output_csv, table.COLUMNS, rows)
+    page = table.markdown(rows, arguments.generated)
+    write_csv(arguments.output_csv, columns, [[row.get(column) for column in columns] for row in rows])
     write_lines(arguments.output_md, page)
+
+
+def _layout(path: str) -> tuple[ModuleType, tuple[str, ...]]:
+    """The module of the table in a file, and its columns. Raises UserError."""
+    try:
+        return LAYOUTS[next(read_lines(path), "")]
+    except KeyError:
+        raise UserError(f"{path}: neither Table 1 nor Table 2 of this paper; name a CSV of its step") from None
 
 
 def _check_numbers(row: dict[str, str], where: str) -> None:

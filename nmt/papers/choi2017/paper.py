@@ -72,8 +72,8 @@ def check(settings: Settings, experiment: Experiment) -> None:
     fine = [("figure3.model", figure3.model)] if figure3 else []
     fine += [("figure4.model", figure4.model)] if figure4 else []
     for key, name in [*(("pairs", name) for name in timed(settings)), *drawn, *fine]:
-        if name not in experiment.variants:
-            raise unknown(name, experiment.variants, f"config: paper.{key}", "variant")
+        if name not in experiment.models:
+            raise unknown(name, experiment.models, f"config: paper.{key}", "variant")
     for key, name in drawn:
         if experiment.variants[name].architecture.attention == "fixed":
             raise UserError(f"config: paper.{key}: {name} has no alignments; name a variant with attention")

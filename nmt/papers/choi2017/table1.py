@@ -9,8 +9,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nmt.evaluation.scores import read_score
-from nmt.evaluation.sentences import paired
+from nmt.evaluation.scores import read_scores
+from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
@@ -22,6 +22,9 @@ COLUMNS = (
     *("sentences", "development_sentences"),
     *("signature", "detokenized_signature"),
 )
+# Further columns where a model was trained with several seeds: standard deviations of the columns that they name.
+SPREADS = ("test", "development", "test_detokenized", "development_detokenized")
+WITH_SEEDS = (*COLUMNS, *(f"{column}_sd" for column in SPREADS), "seeds")
 SIDES = ("test", "development")
 # Where the paper's text and its Table 1 disagree.
 SLIPS = (
@@ -33,7 +36,12 @@ SLIPS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", required=True, help="the pair of languages, such as En-De")
-    parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
+    parser.add_argument(
+        "--labels",
+        required=True,
+        nargs="+",
+        help="names of the models, in the table's order; trainings with other seeds have the same",
+    )
     parser.add_argument("--beams", required=True, nargs="+", type=int, help="beam widths, in the table's order")
     parser.add_argument(
         "--scores",
@@ -51,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed)
     rows = []
-    for label, beam, *paths in _files(arguments):
-        test, development = map(_of_all_sentences, paths)
+    for (label, beam), test, development in _scores(arguments):
         rows.append(
             {
                 "pair": arguments.pair,
@@ -70,29 +77,41 @@ def run(arguments: argparse.Namespace) -> None:
                 "development_ceiling": number(development["detokenized_ceiling"], 2),
                 "signature": test["signature"],
                 "detokenized_signature": test["detokenized_signature"],
+                "test_sd": number(test["bleu_sd"], 2),
+                "development_sd": number(development["bleu_sd"], 2),
+                "test_detokenized_sd": number(test["detokenized_bleu_sd"], 2),
+                "development_detokenized_sd": number(development["detokenized_bleu_sd"], 2),
+                "seeds": str(test["seeds"]),
             }
         )
     page = markdown(rows, arguments.generated)
-    write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
+    columns = WITH_SEEDS if has_seeds(rows) else COLUMNS
+    write_csv(arguments.output_csv, columns, [[row[column] for column in columns] for row in rows])
     write_lines(arguments.output_md, page)
 
 
-def _of_all_sentences(path: str) -> dict[str, Any]:
+def has_seeds(rows: Sequence[dict[str, str]]) -> bool:
+    """Whether a model of the table was trained with several seeds."""
+    return any(row.get("seeds", "1") != "1" for row in rows)
+
+
+def _of_all_sentences(paths: Sequence[str]) -> dict[str, Any]:
     """The score of all sentences. Raises UserError where there are none."""
-    score = read_score(path)["all"]
-    if not score["sentences"] or None in score.values():
-        raise UserError(f"{path}: has no score; evaluate a set with sentences")
+    score = read_scores(paths)["all"]
+    if not score["sentences"] or None in (score["bleu"], score["detokenized_bleu"]):
+        raise UserError(f"{paths[0]}: has no score; evaluate a set with sentences")
     return score
 
 
-def _files(arguments: argparse.Namespace) -> Iterator[tuple[str, int, str, str]]:
-    """Label, beam width and the files of test and development set, for each row. Raises UserError."""
+def _scores(arguments: argparse.Namespace) -> Iterator[tuple[tuple[str, int], dict[str, Any], dict[str, Any]]]:
+    """(label, beam width) and the scores of test and development set, for each row. Raises UserError."""
     rows = [(label, beam) for label in arguments.labels for beam in arguments.beams]
     names = [f"{label} at beam {beam}" for label, beam in rows]
-    test = paired(names, "--scores", arguments.scores)
-    development = paired(names, "--development-scores", arguments.development_scores)
-    for (label, beam), (_, one), (_, other) in zip(rows, test, development, strict=True):
-        yield label, beam, one, other
+    test = grouped(names, "--scores", arguments.scores)
+    development = grouped(names, "--development-scores", arguments.development_scores)
+    for row in dict.fromkeys(rows):
+        name = f"{row[0]} at beam {row[1]}"
+        yield row, _of_all_sentences(test[name]), _of_all_sentences(development[name])
 
 
 def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:
@@ -109,7 +128,8 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
         "",
         f"Corpus BLEU of {kind}, of {_sentences(rows, 'sentences')} test and "
         f"{_sentences(rows, 'development_sentences')} development sentences: `{rows[0]['signature']}`."
-        + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else ""),
+        + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else "")
+        + (" BLEU ± its standard deviation over the seeds of a model's trainings." if has_seeds(rows) else ""),
         *([] if is_running else _of_running_text(rows)),
     ]
 
@@ -137,9 +157,11 @@ def _table(rows: Sequence[dict[str, str]], *kinds: tuple[str, str]) -> list[str]
     A kind is what comes before and after `test` and `development` in the names of the CSV's columns.
     """
     cells = {
-        (row["model"], row["pair"], row["beam"], kind): _both(*(row[f"{kind[0]}{of}{kind[1]}"] for of in SIDES))
+        (row["model"], row["pair"], row["beam"], (before, after)): _both(
+            *(_spread(row, before + of + after) for of in SIDES)
+        )
         for row in rows
-        for kind in kinds
+        for before, after in kinds
     }
     columns = list(dict.fromkeys((row["pair"], row["beam"]) for row in rows))
     titles = [
@@ -150,6 +172,11 @@ def _table(rows: Sequence[dict[str, str]], *kinds: tuple[str, str]) -> list[str]
         for model in dict.fromkeys(row["model"] for row in rows)
     ]
     return markdown_table(["Model", *titles], lines)
+
+
+def _spread(row: dict[str, str], column: str) -> str:
+    deviation = row.get(f"{column}_sd")
+    return f"{row[column]} ± {deviation}" if deviation else row[column]
 
 
 def _both(test: str, development: str) -> str:

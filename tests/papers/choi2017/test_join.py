@@ -58,7 +58,7 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
     ("tables", "message"),
     [
         (("a.csv", "a.csv"), "a.csv: En-Fi is in an earlier table, too"),
-        (("a.csv", "b.csv"), "b.csv: the columns must be pair, model, beam"),
+        (("a.csv", "b.csv"), "b.csv: another table than"),
         (("times.csv",), "times.csv: neither Table 1 nor Table 2"),
         (("none.csv",), "none.csv: no such file"),
         (("header.csv",), "header.csv: no rows in it; make it again"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
-from nmt.papers.choi2017.table1 import COLUMNS
+from nmt.papers.choi2017.table1 import COLUMNS, WITH_SEEDS
 from nmt.report.markup import MADE_UP
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
@@ -81,7 +81,6 @@ def test_the_papers_numbers_are_those_of_its_own_beam_widths(tmp_path: Path) -> 
     ("edit", "message"),
     [
         (lambda words, _: words.remove("my_own"), "2 labels for 4 files of --scores"),
-        (lambda words, _: words.__setitem__(words.index("my_own"), "C+AttY2D"), "C+AttY2D at beam 1 is given twice"),
         (lambda _, path: dump(path / "test1.json", 1, "other"), "made in different ways (other, tok:none)"),
         (lambda _, path: (path / "test1.json").write_text("{}"), "test1.json: no bleu of all in it"),
         (lambda _, path: dump(path / "test1.json", 1, sentences=0), "test1.json: has no score"),
@@ -97,6 +96,24 @@ def test_inputs_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "table1.csv").exists()
+
+
+def test_models_with_the_same_label_are_seeds_of_one(tmp_path: Path) -> None:
+    """Two of them: the standard deviation of 10.004 and 12.004 is the root of 2."""
+    words = table1(tmp_path)
+    words[words.index("my_own")] = "C+AttY2D"
+    assert main(words) == 0
+    found = rows(tmp_path / "table1.csv")
+    assert tuple(found[0]) == WITH_SEEDS
+    assert [(row["beam"], row["test"], row["test_sd"], row["development"], row["seeds"]) for row in found] == [
+        ("1", "11.00", "1.41", "31.00", "2"),
+        ("12", "12.00", "1.41", "32.00", "2"),
+    ]
+    page = (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert "| 11.00 ± 1.41 (31.00 ± 1.41) |" in page
+    assert "± its standard deviation" in page
+    dump(tmp_path / "test2.json", 3, sentences=9)
+    assert main(words) == 1
 
 
 def test_a_made_up_language_is_named_first(tmp_path: Path) -> None:
