@@ -30,6 +30,16 @@ def test_the_best_model_translates() -> None:
     ]
 
 
+def test_seeds_of_a_model_are_named_by_their_mean() -> None:
+    for system, bleu in (("search", 10.0), ("search-seed1235", 14.0)):
+        file = Path(f"data/x/evaluation/{system}/d.json")
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"all": {"bleu": bleu}}))
+    first, *_, last = ending(experiment(seeds=2))
+    assert first == "BLEU on d: RNNsearch* 12.0."
+    assert "models/search-seed1235 " in last
+
+
 def test_one_model_without_a_score_and_of_tokenized_text() -> None:
     one = experiment(variants={"search": {"updates": 1}}, tokenized=True)
     assert ending(one) == [

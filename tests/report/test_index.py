@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import html
 import json
 import re
@@ -12,7 +13,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.evaluation.chrf import sentence_chrf
-from nmt.report.index import CHUNK
+from nmt.report.index import CHUNK, with_median_seeds
 from nmt.report.markup import MADE_UP
 from nmt.report.significance import COLUMNS
 from nmt.report.summary import Comparison, finding
@@ -610,3 +611,24 @@ def test_without_its_folder_the_page_says_so(arguments: list[str], tmp_path: Pat
     assert "index/big.js is not beside this page; copy that folder, too" in document(
         tmp_path / "results/index.html", "sentences"
     )
+
+
+def test_of_several_seeds_the_median_is_shown(tmp_path: Path) -> None:
+    """By BLEU on the first set; of two, the lower."""
+    bleu = {"a1": 30.0, "a2": 10.0, "a3": 20.0, "b1": 7.0, "b2": 5.0, "thot": 1.0}
+    for name, value in bleu.items():
+        part = dict.fromkeys(("signature", "detokenized_signature"), "s") | {"bleu": value, "sentences": 1}
+        part |= dict.fromkeys(("detokenized_bleu", "detokenized_ceiling"), 1.0)
+        (tmp_path / name).write_text(json.dumps({"all": part}))
+    names = [name for name in bleu if name != "thot"]
+    given = argparse.Namespace(
+        labels=["A", "A", "A", "B", "B"],
+        sets=["one", "two"],
+        alignments=[f"{name}.{number}" for number in (1, 2) for name in names],
+        scores=[*(str(tmp_path / name) for name in bleu), *(f"{name}.2" for name in bleu)],
+    )
+    found = with_median_seeds(given)
+    assert (found.labels, found.seeds) == (["A", "B"], 3)
+    assert found.alignments == ["a3.1", "b2.1", "a3.2", "b2.2"]
+    assert found.scores == [*(str(tmp_path / name) for name in ("a3", "b2", "thot")), "a3.2", "b2.2", "thot.2"]
+    assert with_median_seeds(argparse.Namespace(labels=["A", "B"], sets=["one"])).labels == ["A", "B"]

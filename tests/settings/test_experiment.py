@@ -183,6 +183,28 @@ def test_the_seed_of_the_experiment_is_that_of_its_variants_unless_they_have_the
     assert experiment.variants["RNNsearch-50"].optimization.seed == 7
 
 
+def test_seeds_add_replicas_of_each_variant() -> None:
+    """They count on from its own, or are listed; a model continues the one of its own place among the seeds."""
+    alone = paper()
+    experiment = paper("{seeds: 2, variants: {RNNsearch-30: {seed: 8}}}")
+    assert experiment.models.keys() == alone.variants.keys()
+    assert [*experiment.variants][:4] == ["RNNencdec-30", "RNNencdec-30-seed1235", "RNNsearch-30", "RNNsearch-30-seed9"]
+    star = experiment.variants["RNNsearch-50star-seed1235"]
+    assert (star.continues, star.label, star.optimization.seed) == (
+        "RNNsearch-50-seed1235",
+        "RNNsearch-50*, seed 1235",
+        1235,
+    )
+    assert experiment.systems["RNNsearch-50star-seed1235"] == "RNNsearch-50*"
+    assert {name: one for name, one in experiment.models.items() if name != "RNNsearch-30"} == {
+        name: one for name, one in alone.variants.items() if name != "RNNsearch-30"
+    }
+    listed = paper("{seeds: [5, 3]}")
+    assert [one.optimization.seed for one in listed.variants.values()] == [5, 3] * 5
+    assert listed.replicas["RNNsearch-30-seed3"] == "RNNsearch-30"
+    assert paper("{seeds: 1}").variants == alone.variants
+
+
 BEYOND = [
     ("learning_rate", "1.0e+39"),
     ("learning_rate", "1.0e-320"),
@@ -198,6 +220,20 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
     ("overlay", "message"),
     [
         ("{experimnt: a}", "config: unknown setting experimnt; the nearest is experiment"),
+        (
+            "{seeds: 0}",
+            "config: seeds: expected how many seeds, a whole number, from 1 to 1000, or a list of different",
+        ),
+        ("{seeds: [1, 1]}", "config: seeds: expected how many seeds"),
+        ("{seeds: []}", "config: seeds: expected how many seeds"),
+        (
+            "{seeds: 2, variants: {RNNsearch-30-seed1235: {updates: 1}}}",
+            "RNNsearch-30-seed1235 is the name of a variant",
+        ),
+        (
+            "{seeds: 2, evaluate: {compare: [[RNNsearch-30-seed1235, RNNsearch-50]]}}",
+            "unknown system RNNsearch-30-seed",
+        ),
         ("{translate: {beem: 3}}", "config: translate: unknown setting beem; the nearest is beam"),
         ("{defaults: {hiden: 3}}", "config: defaults: unknown setting hiden; the nearest is hidden"),
         ("{prototypes: {RNNsearch: {attenton: fixed}}}", "unknown setting attenton; the nearest is attention"),

@@ -40,6 +40,11 @@ def test_nothing_is_done_twice(done: Tree) -> None:
     assert done.plan() == []
 
 
+def test_seeds_train_only_what_is_new(done: Tree) -> None:
+    assert done.plan("seeds: 1") == []
+    check(done.plan("seeds: [1234, 7]"), trained_again([f"{variant}-seed7" for variant in VARIANTS]))
+
+
 @pytest.mark.parametrize("cores", ["1", "16"])
 def test_the_number_of_cores_reruns_nothing(done: Tree, cores: str) -> None:
     assert done.plan(options=("--cores", cores, "--resources", f"gpu={cores}")) == []

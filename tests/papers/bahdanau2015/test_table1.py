@@ -49,6 +49,24 @@ def test_table1_csv(table1: list[str], tmp_path: Path) -> None:
     ]
 
 
+def test_systems_with_the_same_label_are_seeds_of_one(table1: list[str], tmp_path: Path) -> None:
+    """10.006 and 13.006 have the mean 11.506 and the standard deviation 3 / root of 2."""
+    dump(tmp_path / "1.json", {"all": score(13.006, 3003), "no_unk": score(20.0, 50)})
+    table1[table1.index("RNNsearch-50*")] = "RNNencdec-30"
+    assert main(table1) == 0
+    lines = (tmp_path / "table1.csv").read_text(encoding="utf-8").split("\n")
+    assert lines[0].endswith("signature,all_sd,no_unk_sd,seeds")
+    assert lines[1] == "RNNencdec-30,11.51,20.00,13.93,24.19,3003,50,tok:none,2.12,0.00,2"
+    assert lines[2] == "my_own & 100%,99.99,100.00,,,3003,50,tok:none,,,1"
+    assert lines[3] == "Moses,,,33.30,35.63,,,,,,"
+    page = (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert "| 11.51 ± 2.12 (13.93) |" in page
+    assert "± its standard deviation" in page
+    assert r"11.51 $\pm$ 2.12" in (tmp_path / "table1.tex").read_text(encoding="utf-8")
+    dump(tmp_path / "1.json", {"all": score(13.006, 3002), "no_unk": score(20.0, 50)})
+    assert main(table1) == 1
+
+
 def test_table1_pages(table1: list[str], tmp_path: Path) -> None:
     assert main(table1) == 0
     page = (tmp_path / "table1.md").read_text(encoding="utf-8")
