@@ -37,7 +37,6 @@ demo demo-choi multi30k: .venv/made
 	@cd results/$@ && echo "Tables: " *.md *.csv
 	@cd results/$@ && echo "Figures:" *.pdf "and as .svg and .png"
 	@echo "Report:  results/$@/report.html"
-	@echo "Page:    results/$@/index.html, with every sentence and its alignments"
 
 .SECONDEXPANSION:
 $(REPORTS): results/%/report.html: $$(wildcard results/$$*/*.csv results/$$*/*.png)

@@ -23,7 +23,7 @@ LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
 # `make test` gives each module to one of several processes. The longest begin first.
 LONGEST = [
     *("test_slurm", "test_interruptions", "test_data", "test_shards", "test_experiments"),
-    *("test_reruns", "test_workflow", "test_report", "test_documents"),
+    *("test_reruns", "test_wmt15", "test_own_text", "test_elsewhere", "test_workflow", "test_report", "test_documents"),
 ]
 
 
