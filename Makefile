@@ -1,5 +1,6 @@
 # make demo: the whole experiment at a size for a laptop; make demo-choi: that of the second paper.
-# make multi30k: the paper's question on public text, fetched or, with MIRROR=FOLDER, read from a copy.
+# make multi30k: the paper's question on public text, fetched or, with MIRROR=FOLDER, read from a copy. SEEDS=5 trains each model
+# five times; after make multi30k, four times more.
 # make test, make lint: the checks.
 # make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe, after it, adds byte pair encoding.
 # make moses: Moses, built for all experiments; SOURCES=FOLDER takes its sources from there.
@@ -13,7 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compil
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-DEMO = snakemake $(if $(MIRROR),--config mirror=$(MIRROR)) --configfile $(CONFIG) --cores $(CORES)
+GIVEN = $(MIRROR:%=mirror=%) $(SEEDS:%=seeds=%)
+DEMO = snakemake $(if $(MIRROR)$(SEEDS),--config $(GIVEN)) --configfile $(CONFIG) --cores $(CORES)
 REPORTS := results/demo/report.html results/demo-choi/report.html results/multi30k/report.html
 
 OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mirror=$(MIRROR) --configfile
