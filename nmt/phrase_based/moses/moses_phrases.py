@@ -11,7 +11,7 @@ from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call,
 from nmt.phrase_based.moses.moses_align import HEURISTIC, corpus_options
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, check_replaceable
-from nmt.system.options import OutputFolder, add_threads_argument
+from nmt.system.options import ReplacedFolder, add_threads_argument
 
 LINKS = f"aligned.{HEURISTIC}"
 KENLM = 8  # the script's number for models of KenLM
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", type=Path, required=True, help="from the step moses_align")
     parser.add_argument("--language-model", type=Path, required=True, help="from the step moses_language_model")
     add_threads_argument(parser, "threads of the program", required=True)
-    parser.add_argument("--output", type=OutputFolder, required=True, help="folder, replaced as a whole")
+    parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:

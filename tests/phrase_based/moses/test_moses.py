@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -168,6 +169,43 @@ def test_a_folder_of_something_else_is_not_emptied(
     (folder / name / "model").rmdir()
     for _ in range(2):
         assert main(words(folder, step)) == 0
+
+
+@pytest.mark.parametrize(("step", "output"), [("moses_phrases", "--output"), ("moses_tune", "--work")])
+def test_what_a_step_reads_is_not_removed(
+    folder: Path, capsys: pytest.CaptureFixture[str], step: str, output: str
+) -> None:
+    """The folder that the step replaces has been made by it before."""
+    for one in STEPS[:4]:
+        assert main(words(folder, one)) == 0
+    place = Path(words(folder, step)[words(folder, step).index(output) + 1])
+    (folder / place / "model").mkdir(exist_ok=True)
+    texts = [folder / place / "model" / f"train.{language}" for language in ("en", "fr")]
+    for path in texts:
+        path.write_text("a b\n")
+    assert main([*words(folder, step), "--texts", *map(str, texts)]) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert error.endswith(f"train.en: lies in {place}, which is replaced as a whole; name another output")
+    assert [path.read_text() for path in texts] == ["a b\n", "a b\n"]
+
+
+def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a mark and not by names of files, except in a folder of an earlier version; a killed tuning is repeated."""
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    work = folder / "work"
+    (work / "mert").mkdir(parents=True)
+    for name in ("source", "reference", "mert/thesis.tex"):
+        (work / name).write_text("mine")
+    assert main(words(folder, "moses_tune")) == 1
+    assert "for it holds mert; name another folder" in capsys.readouterr().err
+    assert all((work / name).read_text() == "mine" for name in ("source", "reference", "mert/thesis.tex"))
+    (work / "mert/filterphrases.out").touch()
+    assert main(words(folder, "moses_tune")) == 0
+    assert not (work / "mert/thesis.tex").exists()
+    (work / ".source.1.partial").touch()
+    shutil.rmtree(work / "mert")
+    assert main(words(folder, "moses_tune")) == 0
 
 
 def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
