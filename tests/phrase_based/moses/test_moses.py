@@ -12,6 +12,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
+from nmt.settings.experiment import MOSES_ALIGNERS
 
 VERSION = "Moses version 4.0"
 # Each stand-in writes what the real program would, and fails if an option that it needs is missing.
@@ -285,6 +286,45 @@ def test_links_are_read_back(folder: Path, capsys: pytest.CaptureFixture[str], w
     assert error.startswith("nmt moses_align: ")
     assert said in error
     assert not (folder / "links/links.txt").exists()
+
+
+@pytest.mark.parametrize("side", ["en", "fr"])
+@pytest.mark.parametrize("aligner", ["fast_align", "mgiza"])
+def test_a_text_holds_no_separator(folder: Path, capsys: pytest.CaptureFixture[str], side: str, aligner: str) -> None:
+    """fast_align reads another pair then, and the phrase table has another column."""
+    for name in [*MOSES_ALIGNERS[aligner], aligner]:
+        (folder / "bin" / name).write_text(f"#!/bin/sh\ntouch {folder / 'called'}\n")
+        (folder / "bin" / name).chmod(0o755)
+    (folder / f"train.{side}").write_text("a b\nc ||| d\n")
+    assert main(words(folder, "moses_align")) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert error.endswith(f"train.{side}: line 2 holds |||, which separates Moses's columns; replace it")
+    assert not (folder / "called").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "said"),
+    [
+        ("links/links.txt", "0-0\n", "links/links.txt: 1 lines, fewer than "),
+        ("links/links.txt", "0-0\n0-0\n0-0\n", "line 3 has links that are not between words of pair 3; align these"),
+        ("links/links.txt", "0-0\n0-99999999999999999999\n", "line 2 has links that are not between words of pair 2; "),
+        ("links/links.txt", "-1-0\n0-0\n", "line 1 is not a list of links such as 0-0"),
+        ("links/links.txt", "0-0\n\u0661-0\n", "line 2 is not a list of links such as 0-0"),
+        ("train.fr", "A B\n", "train.en has 2 lines, "),
+        ("train.fr", "A B\nA ||| B\n", "train.fr: line 2 holds |||, "),
+        ("lm/model", "", "lm/model: empty; train it with the step moses_language_model"),
+    ],
+)
+def test_phrases_are_those_of_whole_files(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, written: str, said: str
+) -> None:
+    """What cannot be right is said before a model of earlier files is removed."""
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    (folder / name).write_text(written)
+    assert main(words(folder, "moses_phrases")) == 1
+    assert said in capsys.readouterr().err.split("\n")[-2]
+    assert (folder / "phrases/model/moses.ini").exists()
 
 
 def test_memory_follows_the_text_and_the_machine() -> None:
