@@ -25,6 +25,8 @@ ini = open(option("-f")).read()
 assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit")
 assert option("-v") == "0" and option("-threads")
 for line in sys.stdin:
+    if not line.endswith("\\n"):
+        break  # as Moses does
     line = line.rstrip("\\n")
     print("" if line == "nothing" else line.upper() if "good" in ini else line)
 """,
@@ -325,6 +327,19 @@ def test_phrases_are_those_of_whole_files(
     assert main(words(folder, "moses_phrases")) == 1
     assert said in capsys.readouterr().err.split("\n")[-2]
     assert (folder / "phrases/model/moses.ini").exists()
+
+
+def test_a_source_without_a_last_newline_is_translated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:4]:
+        assert main(words(folder, step)) == 0
+    (folder / "source").write_text("a b\nc d")
+    assert main(words(folder, "moses_translate")) == 0
+    assert (folder / "output").read_text() == "A B\nC D\n"
+    (folder / "source").write_bytes(b"a b\nc\xe9\n")
+    assert main(words(folder, "moses_translate")) == 1
+    assert capsys.readouterr().err.endswith(
+        "nmt moses_translate: source: line 2 is not UTF-8 (invalid continuation byte); convert the file\n"
+    )
 
 
 def test_memory_follows_the_text_and_the_machine() -> None:
