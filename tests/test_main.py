@@ -24,7 +24,7 @@ from nmt.__main__ import main
 from nmt.corpora import shortlist
 from nmt.settings.sections import Select
 from nmt.system.files import UserError
-from nmt.system.options import Output, OutputFolder, check_numbers
+from nmt.system.options import Output, OutputFolder, ReplacedFolder, check_numbers
 from nmt.system.stop import StoppedError
 
 ROOT = Path(__file__).parents[1]
@@ -217,6 +217,9 @@ def test_a_mistaken_setting_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == "nmt shortlist: --settings: unknown setting rulle; the nearest is rule\n"
 
 
+BINARIZE = ["binarize", "--shortlists", "other", "other", "--seed", "1", "--texts"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -229,6 +232,9 @@ def test_a_mistaken_setting_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsy
         (["clean", "--texts", "text", "other", "--output", "text"], "text: is read too"),
         (["learn_bpe", "--settings", '{"symbols": 9}', "--inputs", "text", "--output", "text"], "text: is read too"),
         (["export", "--model", "folder", "--output", "folder"], "folder: is read too"),
+        ([*BINARIZE, "folder/text", "other", "--output", "folder"], "folder/text: lies in folder, which is replaced"),
+        ([*BINARIZE, "text", "folder/link", "--output", "folder"], "folder/link: lies in folder, which is replaced"),
+        ([*BINARIZE, "text", "other", "--output", "link to all"], "text: lies in link to all, which is replaced"),
     ],
 )
 def test_an_output_that_is_an_input_is_refused(
@@ -239,8 +245,12 @@ def test_an_output_that_is_an_input_is_refused(
     for name in ("text", "other"):
         (tmp_path / name).write_text("words\n")
     (tmp_path / "link").symlink_to("text")
+    (tmp_path / "folder/link").symlink_to("../text")
+    (tmp_path / "link to all").symlink_to(".")
     assert main(words) == 1
-    assert f"{said}; name another output\n" in capsys.readouterr().err
+    last = capsys.readouterr().err.split("\n")[-2]
+    assert said in last
+    assert last.endswith("; name another output")
     assert (tmp_path / "text").read_text() == "words\n"
 
 
@@ -287,7 +297,7 @@ def test_what_is_no_users_mistake_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
 def test_outputs_are_known_before_the_work(step: str) -> None:
     names = {action.option_strings[0]: action.type for action in parser_of(step)._actions if action.option_strings}
     for name, kind in names.items():
-        assert not name.startswith("--output") or kind in (Output, OutputFolder), name
+        assert not name.startswith("--output") or kind in (Output, OutputFolder, ReplacedFolder), name
 
 
 @pytest.mark.parametrize(

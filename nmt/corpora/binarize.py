@@ -27,7 +27,7 @@ from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.settings.checks import choice, each, integer, read_values, text
 from nmt.system.files import UserError, atomic_folder, check_regular, recorded, sha256, verify, warn, write_json
-from nmt.system.options import OutputFolder
+from nmt.system.options import ReplacedFolder
 from nmt.system.progress import Progress
 
 META = "meta.json"
@@ -234,7 +234,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--shortlists", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", type=int, required=True, help="of the shuffle")
-    parser.add_argument("--output", type=OutputFolder, required=True, help="folder, replaced as a whole")
+    parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -99,8 +99,13 @@ def _compile(folder: Path) -> tuple[Path, list[Path]]:
 def provide(output: Path) -> None:
     """Put a working lmplz at `output`: a link to the one on the PATH, or a new one with libraries in lib/ beside it.
 
-    Raises UserError if pip, cmake or the compiler fails, or if the result does not run.
+    A link that leads to a working one stays; another is replaced, and never what it leads to. Raises UserError if pip,
+    cmake or the compiler fails, or if the result does not run.
     """
+    if output.is_symlink():
+        if works(output):
+            return
+        output.unlink()
     installed = shutil.which("lmplz")
     if installed and Path(installed).resolve() != output.resolve() and works(installed):
         with atomic(output) as partial:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from nmt.system.files import UserError, read_lines, write_lines
 
 Links = list[tuple[int, int]]
+CHARACTERS = frozenset("0123456789- ")  # int() reads other digits and signs, too, which Moses does not
 
 
 def write_links(path: str | os.PathLike[str], alignments: Iterable[Links]) -> None:
@@ -20,7 +21,7 @@ def read_links(path: str | os.PathLike[str]) -> Iterator[Links]:
     for number, line in enumerate(read_lines(path), 1):
         try:
             links = [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
-            if any(j < 0 for _, j in links):
+            if any(j < 0 for _, j in links) or not CHARACTERS.issuperset(line):
                 raise ValueError
         except ValueError:
             raise UserError(

@@ -148,6 +148,14 @@ def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str 
             raise UserError(f"{path}: lies in {read[folder]}, which is read; name another output")
 
 
+def check_outside(folder: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise UserError where an input, or a link that leads to one, lies in `folder`, which is replaced as a whole."""
+    replaced = {Path(os.path.realpath(folder)), Path(os.path.abspath(folder))}
+    for path in inputs:
+        if replaced & {*Path(os.path.realpath(path)).parents, *Path(os.path.abspath(path)).parents}:
+            raise UserError(f"{path}: lies in {folder}, which is replaced as a whole; name another output")
+
+
 def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise UserError where a file cannot be written or two of `paths` lead to the same one; nothing is left behind."""
     finals = set()

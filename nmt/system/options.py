@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PosixPath
 
-from nmt.system.files import UserError, check_apart, check_outputs, is_named_pipe
+from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # many more than a machine can start end the process without a word
@@ -21,11 +21,16 @@ class OutputFolder(PosixPath):
     """The type of an option that names a folder to write to."""
 
 
+class ReplacedFolder(OutputFolder):
+    """The type of an option that names a folder that is replaced as a whole."""
+
+
 def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
-    An output that is named twice, or that is an input, is refused too. Every other path among the options is an input,
-    and so is a word that names a file; neither may be a named pipe.
+    An output that is named twice, or that is an input, is refused too, and so is a folder that is replaced with an
+    input in it. Every other path among the options is an input, and so is a word that names a file; neither may be a
+    named pipe.
     """
     check_numbers(arguments)
     outputs, inputs = [], []
@@ -37,6 +42,9 @@ def check(arguments: argparse.Namespace) -> None:
         elif isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
             inputs.append(value)
     check_apart(outputs, inputs)
+    for folder in outputs:
+        if isinstance(folder, ReplacedFolder):
+            check_outside(folder, inputs)
     check_outputs(map(_written, outputs))
 
 

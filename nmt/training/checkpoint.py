@@ -95,8 +95,12 @@ def _is_own(path: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise UserError if `folder` holds anything but what training writes there."""
+    """Raise UserError if `folder` holds anything but the files that training writes there; a link would be followed."""
     check_replaceable(folder, "a folder of checkpoints", _is_own)
+    for path in folder.iterdir() if folder.exists() else []:
+        # Another process that trains there may have removed it meanwhile.
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise UserError(f"{path}: a link, a folder or a pipe, where training writes a file; remove it")
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -156,8 +160,6 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         path = folder / name
         if not path.exists():
             continue
-        if path.is_dir():
-            raise UserError(f"{path}: a folder where a checkpoint belongs; remove it")
         with open(path, "rb") as file:
             checkpoint = _read(file)
         if checkpoint is None:

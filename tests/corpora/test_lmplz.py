@@ -58,6 +58,22 @@ def test_an_installed_program_is_linked(tmp_path: Path, monkeypatch: pytest.Monk
     assert module.works(output)
 
 
+def test_a_link_is_replaced_and_not_what_it_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "#!/bin/sh\necho --discount_fallback\n"
+    first, second = (make_program(tmp_path / name / "lmplz", text) for name in ("first", "second"))
+    output = tmp_path / "tools" / "lmplz"
+    monkeypatch.delenv("CXX", raising=False)
+    for installed in (first, first, second):
+        monkeypatch.setenv("PATH", str(installed.parent))
+        module.provide(output)
+        assert output.resolve() == first
+    first.write_text("#!/bin/sh\nexit 1\n")
+    module.provide(output)
+    assert output.resolve() == second
+    assert first.read_text() == "#!/bin/sh\nexit 1\n"
+    assert not first.is_symlink()
+
+
 def test_an_installed_program_that_does_not_run_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = make_program(tmp_path / "bin" / "lmplz", "#!/bin/sh\necho cannot load libboost >&2\nexit 127\n")
     monkeypatch.setenv("PATH", str(broken.parent))

@@ -6,7 +6,9 @@ import hashlib
 import io
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -284,11 +286,16 @@ def test_under_torchrun_a_second_training_does_not_wait(tmp_path: Path) -> None:
         pytest.fail("entered")
 
 
-@pytest.mark.parametrize("name", ["latest.pt", "previous.pt"])
-def test_a_folder_in_its_place_is_one_line(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
-    with pytest.raises(UserError, match=f"{name}: a folder where a checkpoint belongs; remove it"):
-        read_checkpoint(tmp_path, SETTINGS)
+@pytest.mark.parametrize("name", ["latest.pt", "previous.pt", "metrics.jsonl"])
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, partial(os.symlink, "../diary"), partial(os.symlink, "nowhere")])
+def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable[[Path], None], name: str) -> None:
+    """A pipe would be waited for, and a link written through."""
+    (tmp_path / "diary").write_text("mine")
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    make(folder / name)
+    with pytest.raises(UserError, match=f"{name}: a link, a folder or a pipe, where training writes a file; remove it"):
+        check_folder(folder)
 
 
 def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

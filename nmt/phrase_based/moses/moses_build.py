@@ -2,7 +2,8 @@
 
 The sources are fetched once, each held by its commit, and kept. Only what the steps call is compiled, by CMakeLists.txt
 beside this module. A build that was ended continues, and of two at once in one folder, the second waits for the first.
-The folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build.
+The folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build. A
+folder with other files, or without the lock that a build makes first, is left as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from nmt.corpora.own import mirror_folder
 from nmt.corpora.registry import Archive
 from nmt.phrase_based.moses.installation import Moses
 from nmt.settings.experiment import BUILT_COMMIT, BUILT_ORDER, MOSES_ALIGNERS, MOSES_PROGRAMS
-from nmt.system.files import UserError, write_json
+from nmt.system.files import UserError, check_regular, check_replaceable, read_lines, sha256, write_json, write_lines
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.progress import Progress
 
@@ -59,8 +60,16 @@ INSTALL = (
     "libboost-all-dev zlib1g-dev; or name the folder of an installed Moses in phrase_based.bin"
 )
 SET_SOURCES = "name a folder that has the sources in phrase_based.sources"
+LOCK, BIN, SCRIPTS, SOURCES, WORK, LOG = "lock", "bin", "scripts", "sources", "build", "build.log"
 HALF_WRITTEN = 10.0  # seconds; a compiler that is killed leaves a part of a file
 FAULT = re.compile(r"\berror\b|No space left|Killed|CMake Error|\*\*\*", re.IGNORECASE)
+
+
+def check_own(output: Path) -> None:
+    """Raise UserError if the folder of `output` holds anything but what a build writes, which makes the lock first."""
+    folder = output.parent.resolve()
+    names = {output.name, LOCK, BIN, SCRIPTS, SOURCES, WORK, LOG} if (folder / LOCK).is_file() else set()
+    check_replaceable(folder, "a folder of moses_build", lambda path: path.name in names or path.match(".*.partial"))
 
 
 def check_tools() -> None:
@@ -100,6 +109,19 @@ def archive_of(source: Source, kept: Path, sources: str) -> Path:
     return output
 
 
+def begin(archives: Sequence[Path], work: Path) -> None:
+    """Make the folder of the build; one that was begun from other archives, such as a damaged one, begins anew.
+
+    Raises UserError if an archive is not a file.
+    """
+    for archive in archives:
+        check_regular(archive)
+    record, digests = work / "archives", [sha256(archive) for archive in archives]
+    if not record.is_file() or list(read_lines(record)) != digests:
+        shutil.rmtree(work, ignore_errors=True)
+        write_lines(record, digests)
+
+
 def unpack(archive: Path, source: Source, folder: Path) -> Path:
     """The folder of a source, unpacked in `folder`. Raises UserError if the archive is damaged or of another commit.
 
@@ -112,10 +134,10 @@ def unpack(archive: Path, source: Source, folder: Path) -> Path:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         with tarfile.open(archive) as packed:
-            tops = sorted({PurePosixPath(name).parts[0] for name in packed.getnames()})
+            tops = sorted({top for name in packed.getnames() for top in PurePosixPath(name).parts[:1]})
             commit = packed.pax_headers.get("comment", source.commit)
             if tops != [source.folder] or commit != source.commit:
-                held = ", ".join(tops[:3]) if tops != [source.folder] else f"the commit {commit}"
+                held = ", ".join(tops[:3]) or "nothing" if tops != [source.folder] else f"the commit {commit}"
                 raise UserError(f"{archive}: holds {held}, not {source.folder}; remove it, or {SET_SOURCES}")
             packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the first versions of Python 3.11
             packed.extractall(partial)
@@ -131,7 +153,7 @@ def alone(folder: Path) -> Iterator[int]:
 
     Compilers that inherit it hold the lock too, so that none is left at work when the next build begins.
     """
-    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -200,17 +222,17 @@ def compile_all(trees: Sequence[Path], work: Path, log: Path, lock: int, threads
 
 def install(compiled: Path, moses: Path, mgiza: Path, folder: Path) -> None:
     """Put programs and scripts into `folder`, each of its two folders as a whole."""
-    partial = {name: folder / f".{name}.partial" for name in ("bin", "scripts")}
+    partial = {name: folder / f".{name}.partial" for name in (BIN, SCRIPTS)}
     for path in partial.values():
         shutil.rmtree(path, ignore_errors=True)
-    partial["bin"].mkdir()
+    partial[BIN].mkdir()
     for name in sorted(COMPILED):
-        shutil.copy(compiled / name, partial["bin"])
+        shutil.copy(compiled / name, partial[BIN])
     script = (mgiza / "mgizapp/scripts" / MERGE).read_text(encoding="utf-8")
-    merge = partial["bin"] / MERGE
+    merge = partial[BIN] / MERGE
     merge.write_text(re.sub(r"^#!.*", "#!/usr/bin/env python3", script), encoding="utf-8")
     merge.chmod(0o755)
-    shutil.copytree(moses / "scripts", partial["scripts"], symlinks=True)
+    shutil.copytree(moses / "scripts", partial[SCRIPTS], symlinks=True)
     for name, path in partial.items():
         shutil.rmtree(folder / name, ignore_errors=True)
         os.replace(path, folder / name)
@@ -219,23 +241,27 @@ def install(compiled: Path, moses: Path, mgiza: Path, folder: Path) -> None:
 def build(output: Path, sources: str, threads: int) -> None:
     """Build Moses in the folder of `output`, and write there what it was made of. Raises UserError."""
     folder = output.parent.resolve()
+    if not output.exists():
+        check_own(output)
     folder.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     with alone(folder) as lock:
         if output.exists():  # made by the process that was waited for
-            Moses(folder / "bin", MOSES.commit)
+            Moses(folder / BIN, MOSES.commit)
             return
         check_tools()
-        work, log = folder / "build", folder / "build.log"
-        work.mkdir(exist_ok=True)
+        work, log = folder / WORK, folder / LOG
         log.unlink(missing_ok=True)
         print(f"moses_build: in {folder}; the compiler's messages are in {log.name}", file=sys.stderr, flush=True)
-        trees = [unpack(archive_of(one, folder / "sources", sources), one, work) for one in (MOSES, MGIZA, FAST_ALIGN)]
+        parts = (MOSES, MGIZA, FAST_ALIGN)
+        archives = [archive_of(one, folder / SOURCES, sources) for one in parts]
+        begin(archives, work)
+        trees = [unpack(archive, one, work) for archive, one in zip(archives, parts, strict=True)]
         compiled = compile_all(trees, work, log, lock, threads)
         install(compiled, trees[0], trees[1], folder)
-        Moses(folder / "bin", MOSES.commit)
+        Moses(folder / BIN, MOSES.commit)
         made = {
-            "commits": {one.name: one.commit for one in (MOSES, MGIZA, FAST_ALIGN)},
+            "commits": {one.name: one.commit for one in parts},
             "compiler": (work / "objects/compiler").read_text(),
             "boost": (work / "objects/boost").read_text(),
             "seconds": round(time.monotonic() - begun, 1),

@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
-from nmt.phrase_based.moses.moses_align import HEURISTIC, corpus_options
+from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links, corpus_options
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, check_replaceable
-from nmt.system.options import OutputFolder, add_threads_argument
+from nmt.system.files import UserError, check_regular, check_replaceable
+from nmt.system.options import ReplacedFolder, add_threads_argument
 
 LINKS = f"aligned.{HEURISTIC}"
 KENLM = 8  # the script's number for models of KenLM
@@ -24,13 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--links", type=Path, required=True, help="from the step moses_align")
     parser.add_argument("--language-model", type=Path, required=True, help="from the step moses_language_model")
     add_threads_argument(parser, "threads of the program", required=True)
-    parser.add_argument("--output", type=OutputFolder, required=True, help="folder, replaced as a whole")
+    parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train the models; model/moses.ini in the output folder is the system before tuning."""
     settings: PhraseBased = arguments.settings
     script = moses_of(arguments).script("train-model.perl")
+    for path in (*arguments.texts, arguments.links, arguments.language_model):
+        check_regular(path)
+    check_links(arguments.links, arguments.texts, "align these texts with the step moses_align")
+    if not arguments.language_model.stat().st_size:
+        raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
     folder = arguments.output.resolve()  # written in place, because moses.ini holds absolute paths
     check_replaceable(folder, "a model of Moses", lambda path: (path / LINKS).is_symlink())
     shutil.rmtree(folder, ignore_errors=True)

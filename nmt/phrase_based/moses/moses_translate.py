@@ -22,12 +22,13 @@ def search_flags(settings: PhraseBased, threads: int) -> list[str]:
 
 def translate(moses: Moses, configuration: Path, flags: list[str], source: Path) -> list[str]:
     """The translation of each line, by the phrases that it needs; UserError if Moses writes another number of lines."""
-    with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
-        output, filtered = Path(folder) / "translation", Path(folder) / "filtered"
-        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), source.resolve()])
-        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], source, output)
-        lines = [line.strip(" ") for line in read_lines(output)]
     sources = list(read_lines(source))
+    with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
+        given, output, filtered = (Path(folder) / name for name in ("source", "translation", "filtered"))
+        write_lines(given, sources)  # every line with a newline, for Moses leaves out one without
+        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), given])
+        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], given, output)
+        lines = [line.strip(" ") for line in read_lines(output)]
     if len(lines) != len(sources):
         raise UserError(f"{source}: Moses wrote {len(lines)} lines for {len(sources)}; the log says why")
     return without_gaps(sources, lines, source)

@@ -19,9 +19,11 @@ from nmt.phrase_based.text import drawn_pairs
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, atomic, check_replaceable, warn, write_json, write_lines
-from nmt.system.options import Output, OutputFolder, add_threads_argument
+from nmt.system.options import Output, ReplacedFolder, add_threads_argument
 
-SOURCE, REFERENCE, MERT = "source", "reference", "mert"  # in the folder of the tuning
+# In the folder of the tuning; MARK is written first, and stays while the rest is removed.
+MARK, SOURCE, REFERENCE, MERT = ".moses_tune", "source", "reference", "mert"
+EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of earlier versions have no MARK
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, required=True, help="of the random sample")
     add_threads_argument(parser, "threads of the program", required=True)
-    parser.add_argument("--work", type=OutputFolder, required=True, help="folder for the files of the tuning")
+    parser.add_argument("--work", type=ReplacedFolder, required=True, help="folder for the files of the tuning")
     parser.add_argument("--configuration", type=Output, required=True, help="the tuned moses.ini to write")
     parser.add_argument("--output", type=Output, required=True, help="JSON: BLEU before and after")
+
+
+def empty(work: Path) -> None:
+    """Make or empty the folder of the tuning. Raises UserError if it holds anything but what this step writes."""
+    is_own = (work / MARK).is_file() or (work / MERT / EARLIER).is_file()
+    names = {MARK, SOURCE, REFERENCE, MERT} if is_own else set()
+    check_replaceable(work, "a folder of moses_tune", lambda path: path.name in names or path.match(".*.partial"))
+    work.mkdir(parents=True, exist_ok=True)
+    (work / MARK).touch()
+    shutil.rmtree(work / MERT, ignore_errors=True)
+    for name in (SOURCE, REFERENCE):
+        (work / name).unlink(missing_ok=True)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -45,10 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
     before = arguments.model / "model" / "moses.ini"
     if not before.exists():
         raise UserError(f"{before}: no such file; run the step moses_phrases")
-    work = arguments.work.resolve()
-    check_replaceable(work, "a folder of this step's", lambda path: path.name in (SOURCE, REFERENCE, MERT))
-    shutil.rmtree(work, ignore_errors=True)
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
+    work = arguments.work.resolve()
+    empty(work)
     source, reference = work / SOURCE, work / REFERENCE
     for side, path in enumerate((source, reference)):
         write_lines(path, (" ".join(pair[side]) for pair in pairs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
+from nmt.settings.experiment import MOSES_ALIGNERS
 
 VERSION = "Moses version 4.0"
 # Each stand-in writes what the real program would, and fails if an option that it needs is missing.
@@ -23,6 +25,8 @@ ini = open(option("-f")).read()
 assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit")
 assert option("-v") == "0" and option("-threads")
 for line in sys.stdin:
+    if not line.endswith("\\n"):
+        break  # as Moses does
     line = line.rstrip("\\n")
     print("" if line == "nothing" else line.upper() if "good" in ini else line)
 """,
@@ -170,6 +174,43 @@ def test_a_folder_of_something_else_is_not_emptied(
         assert main(words(folder, step)) == 0
 
 
+@pytest.mark.parametrize(("step", "output"), [("moses_phrases", "--output"), ("moses_tune", "--work")])
+def test_what_a_step_reads_is_not_removed(
+    folder: Path, capsys: pytest.CaptureFixture[str], step: str, output: str
+) -> None:
+    """The folder that the step replaces has been made by it before."""
+    for one in STEPS[:4]:
+        assert main(words(folder, one)) == 0
+    place = Path(words(folder, step)[words(folder, step).index(output) + 1])
+    (folder / place / "model").mkdir(exist_ok=True)
+    texts = [folder / place / "model" / f"train.{language}" for language in ("en", "fr")]
+    for path in texts:
+        path.write_text("a b\n")
+    assert main([*words(folder, step), "--texts", *map(str, texts)]) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert error.endswith(f"train.en: lies in {place}, which is replaced as a whole; name another output")
+    assert [path.read_text() for path in texts] == ["a b\n", "a b\n"]
+
+
+def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a mark and not by names of files, except in a folder of an earlier version; a killed tuning is repeated."""
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    work = folder / "work"
+    (work / "mert").mkdir(parents=True)
+    for name in ("source", "reference", "mert/thesis.tex"):
+        (work / name).write_text("mine")
+    assert main(words(folder, "moses_tune")) == 1
+    assert "for it holds mert; name another folder" in capsys.readouterr().err
+    assert all((work / name).read_text() == "mine" for name in ("source", "reference", "mert/thesis.tex"))
+    (work / "mert/filterphrases.out").touch()
+    assert main(words(folder, "moses_tune")) == 0
+    assert not (work / "mert/thesis.tex").exists()
+    (work / ".source.1.partial").touch()
+    shutil.rmtree(work / "mert")
+    assert main(words(folder, "moses_tune")) == 0
+
+
 def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for step in STEPS[:3]:
         assert main(words(folder, step)) == 0
@@ -247,6 +288,58 @@ def test_links_are_read_back(folder: Path, capsys: pytest.CaptureFixture[str], w
     assert error.startswith("nmt moses_align: ")
     assert said in error
     assert not (folder / "links/links.txt").exists()
+
+
+@pytest.mark.parametrize("side", ["en", "fr"])
+@pytest.mark.parametrize("aligner", ["fast_align", "mgiza"])
+def test_a_text_holds_no_separator(folder: Path, capsys: pytest.CaptureFixture[str], side: str, aligner: str) -> None:
+    """fast_align reads another pair then, and the phrase table has another column."""
+    for name in [*MOSES_ALIGNERS[aligner], aligner]:
+        (folder / "bin" / name).write_text(f"#!/bin/sh\ntouch {folder / 'called'}\n")
+        (folder / "bin" / name).chmod(0o755)
+    (folder / f"train.{side}").write_text("a b\nc ||| d\n")
+    assert main(words(folder, "moses_align")) == 1
+    error = capsys.readouterr().err.split("\n")[-2]
+    assert error.endswith(f"train.{side}: line 2 holds |||, which separates Moses's columns; replace it")
+    assert not (folder / "called").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "said"),
+    [
+        ("links/links.txt", "0-0\n", "links/links.txt: 1 lines, fewer than "),
+        ("links/links.txt", "0-0\n0-0\n0-0\n", "line 3 has links that are not between words of pair 3; align these"),
+        ("links/links.txt", "0-0\n0-99999999999999999999\n", "line 2 has links that are not between words of pair 2; "),
+        ("links/links.txt", "-1-0\n0-0\n", "line 1 is not a list of links such as 0-0"),
+        ("links/links.txt", "0-0\n\u0661-0\n", "line 2 is not a list of links such as 0-0"),
+        ("train.fr", "A B\n", "train.en has 2 lines, "),
+        ("train.fr", "A B\nA ||| B\n", "train.fr: line 2 holds |||, "),
+        ("lm/model", "", "lm/model: empty; train it with the step moses_language_model"),
+    ],
+)
+def test_phrases_are_those_of_whole_files(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, written: str, said: str
+) -> None:
+    """What cannot be right is said before a model of earlier files is removed."""
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    (folder / name).write_text(written)
+    assert main(words(folder, "moses_phrases")) == 1
+    assert said in capsys.readouterr().err.split("\n")[-2]
+    assert (folder / "phrases/model/moses.ini").exists()
+
+
+def test_a_source_without_a_last_newline_is_translated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:4]:
+        assert main(words(folder, step)) == 0
+    (folder / "source").write_text("a b\nc d")
+    assert main(words(folder, "moses_translate")) == 0
+    assert (folder / "output").read_text() == "A B\nC D\n"
+    (folder / "source").write_bytes(b"a b\nc\xe9\n")
+    assert main(words(folder, "moses_translate")) == 1
+    assert capsys.readouterr().err.endswith(
+        "nmt moses_translate: source: line 2 is not UTF-8 (invalid continuation byte); convert the file\n"
+    )
 
 
 def test_memory_follows_the_text_and_the_machine() -> None:

@@ -224,6 +224,65 @@ def test_a_source_of_another_commit_is_refused(sources: Path, tmp_path: Path) ->
     archive.write_bytes(archive.read_bytes()[:50])
     with pytest.raises(UserError, match="truncated or damaged"):
         unpack(archive, FAST_ALIGN, tmp_path)
+    with tarfile.open(archive, "w:gz"):
+        pass
+    with pytest.raises(UserError, match="holds nothing, not fast_align-cab1e9"):
+        unpack(archive, FAST_ALIGN, tmp_path)
+
+
+def test_a_source_may_be_packed_from_within_a_folder(sources: Path, tmp_path: Path) -> None:
+    """As `tar -C FOLDER .` does, which names the folder itself, too."""
+    (tmp_path / "tree" / FAST_ALIGN.folder).mkdir(parents=True)
+    (tmp_path / "tree" / FAST_ALIGN.folder / "a.cc").touch()
+    with tarfile.open(sources / "fast_align.tar.gz", "w:gz") as packed:
+        packed.add(tmp_path / "tree", ".")
+    assert (unpack(sources / "fast_align.tar.gz", FAST_ALIGN, tmp_path) / "a.cc").is_file()
+
+
+def test_a_source_that_is_a_pipe_is_not_waited_for(
+    tools: Path, sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sources / "mgiza.tar.gz").unlink()
+    os.mkfifo(sources / "mgiza.tar.gz")
+    assert main(words(sources)) == 1
+    assert last_line(capsys).endswith("mgiza.tar.gz: a pipe or a device; name a file")
+
+
+def test_a_build_begins_anew_from_other_sources(tools: Path, sources: Path) -> None:
+    """What a damaged archive had is not kept beside that of the right one."""
+    (tools / "fault").write_text("error: no such script")
+    assert main(words(sources)) == 1
+    (tools / "fault").unlink()
+    pack(sources / "mosesdecoder.tar.gz", MOSES, {"scripts/right.perl": ""}, comment=MOSES.commit)
+    assert main(words(sources)) == 0
+    assert [path.name for path in (Path(OUTPUT).parent / "scripts").iterdir()] == ["right.perl"]
+
+
+@pytest.mark.parametrize("name", ["bin", "scripts", "build", "sources"])
+def test_a_folder_of_something_else_is_left_as_it_is(
+    tools: Path, sources: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = Path(OUTPUT).parent
+    (folder / name).mkdir(parents=True)
+    (folder / name / "mine.txt").write_text("mine")
+    (folder / "build.log").write_text("mine")
+    assert main(words(sources)) == 1
+    line = last_line(capsys)
+    assert f"{folder}: exists and is not a folder of moses_build, for it holds " in line
+    assert line.endswith("; name another folder")
+    assert {path.name for path in folder.iterdir()} == {name, "build.log"}
+    assert (folder / name / "mine.txt").read_text() == (folder / "build.log").read_text() == "mine"
+
+
+def test_files_beside_a_build_are_not_its_own(tools: Path, sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A build that Snakemake repeats, whose output it has removed, is known by its lock."""
+    assert main(words(sources)) == 0
+    Path(OUTPUT).unlink()
+    assert main(words(sources)) == 0
+    Path(OUTPUT).unlink()
+    (Path(OUTPUT).parent / "thesis.tex").touch()
+    assert main(words(sources)) == 1
+    assert "for it holds thesis.tex; name another folder" in last_line(capsys)
 
 
 def test_a_mirror_has_the_paths_of_github(tools: Path, sources: Path, tmp_path: Path) -> None:
