@@ -14,11 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.corpora.shortlist import EOS, UNK
+from nmt.corpora.shortlist import EOS
+from nmt.model.fast.words import BLOCK, summarize
 from nmt.model.memory import Carry, Memory
 from nmt.model.network import Network
-
-BLOCK = 256  # words; only the blocks with the highest maxima are sorted
 
 
 @dataclass(frozen=True)
@@ -126,12 +125,12 @@ class Step:
     def choose(self, sentences: Sentences, rows: Rows) -> Beams:
         """Predict the next words of the rows and choose the best continuations of each sentence."""
         prediction = self.model.predict(sentences.memory, rows.state, rows.previous)
-        scores = rows.scores - prediction.log_normalizers().view(rows.scores.shape)
-        logits = prediction.logits.view(*scores.shape, -1)
-        if self.forbid_unk:
-            logits[:, :, UNK].fill_(-torch.inf)
-        logits[:, :, EOS].masked_fill_((sentences.taken < sentences.minimum).unsqueeze(1), -torch.inf)
-        best, parents, words = best_words(scores, logits, self.width)
+        logits = prediction.logits.view(*rows.scores.shape, -1)
+        too_early = sentences.taken < sentences.minimum
+        forbidden = torch.stack([too_early, torch.full_like(too_early, self.forbid_unk)], dim=1)  # EOS and UNK
+        normalizers, highest = summarize(logits, forbidden)
+        scores = rows.scores - normalizers
+        best, parents, words = best_words(scores, logits, highest, self.width)
 
         places = torch.arange(best.shape[1], device=best.device)
         possible = best.isfinite() & (places < sentences.open.unsqueeze(1))
@@ -149,17 +148,14 @@ class Step:
         return Beams(replace(sentences, open=left * goes_on.any(dim=1), taken=sentences.taken + 1), chosen)
 
 
-def best_words(scores: Tensor, logits: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+def best_words(scores: Tensor, logits: Tensor, highest: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The `count` best continuations of each sentence, best first: their scores, rows and words, (B, count) each.
 
     The score of a continuation is the sum of the row's, in `scores` (B, k), and the word's, in `logits` (B, k, K). The
-    best words all lie in the `count` blocks with the highest maxima, so only the words of these blocks are sorted.
+    best words all lie in the `count` blocks with the highest maxima, which `highest` (B, k, blocks) has, so only the
+    words of these blocks are sorted.
     """
     sentences, rows, symbols = logits.shape
-    full, rest = divmod(symbols, BLOCK)
-    highest = logits[..., : full * BLOCK].unflatten(-1, (full, BLOCK)).amax(dim=-1)
-    if rest:
-        highest = torch.cat([highest, logits[..., -rest:].amax(dim=-1, keepdim=True)], dim=-1)
     blocks = highest.shape[-1]
     totals = (highest + scores.unsqueeze(-1)).flatten(1)
     chosen = totals.topk(min(count, rows * blocks), dim=1).indices.unsqueeze(-1)
