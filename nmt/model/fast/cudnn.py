@@ -13,11 +13,6 @@ from torch import Tensor
 from nmt.model.products import without_autocast
 
 
-def wanted(tensor: Tensor) -> bool:
-    """Whether cuDNN reads sentences that lie where `tensor` does."""
-    return tensor.is_cuda and not torch.is_grad_enabled()
-
-
 def read(embedded: Tensor, real: Tensor, directions: Sequence[list[Tensor]]) -> Tensor:
     """The hidden states of each direction, side by side: (Tx, B, n or 2n).
 
