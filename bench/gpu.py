@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile
 
+from bench import step
 from bench.decode import BEAM
 from bench.decode import prepare as prepare_search
 from bench.eager import Eager
@@ -38,6 +39,7 @@ from bench.machine import PAPER, SYMBOLS, TYPES, durations, layer_sizes, name, p
 from bench.train import BATCH, LENGTHS, made_up
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
+from nmt.search.replay import captured
 from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import choose_device
 from nmt.system.files import write_json
@@ -80,9 +82,9 @@ class Bench:
         """Whether the device is a GPU, on which updates are recorded as graphs."""
         return self.device.type == "cuda"
 
-    def network(self, kind: str = "RNNsearch", implementation: str = "fast") -> Network:
+    def network(self, kind: str = "RNNsearch", implementation: str = "fast", unit: str = "gated") -> Network:
         """A model of this kind with random weights, the same every time."""
-        architecture = replace(self.architecture, attention=ATTENTIONS[kind])
+        architecture = replace(self.architecture, attention=ATTENTIONS[kind], unit=unit)
         return self.randomized(Network(architecture, self.symbols, self.symbols, implementation))
 
     def randomized(self, model: Model) -> Model:
@@ -152,13 +154,35 @@ def driver() -> str | None:
 
 
 def check(bench: Bench) -> Iterator[Job]:
-    """The fast model beside the readable one in float64, and captured updates beside ones operation by operation."""
+    """The fast model beside the readable one in float64, cuDNN's LSTM beside ours, and captured updates and steps of a
+    search beside ones operation by operation.
+    """
     for kind in ATTENTIONS:
         labels = {"model": kind, "of": "fast, readable", "precision": "float64"}
         yield Job(labels, partial(fast_or_readable, bench, kind))
     for kind, precision in product(ATTENTIONS, TYPES):
         labels = {"model": kind, "of": "graphs, none", "precision": precision}
         yield Job(labels, partial(graphs_or_none, bench, kind, precision))
+    yield Job({"model": "LSTM encoder", "of": "cuDNN, loop", "precision": "float32"}, partial(cudnn_or_loop, bench))
+    for precision, batch in product(TYPES, bench.searched):
+        labels = {"model": "RNNsearch", "of": f"replayed search, plain, batch {batch}", "precision": precision}
+        yield Job(labels, partial(replayed_or_plain, bench, precision, batch))
+
+
+def cudnn_or_loop(bench: Bench) -> list[Row]:
+    """How far the annotations of an LSTM encoder are apart, relative to the largest; on a CPU both are the loop's."""
+    one, other = (read() for read in step.encoders(bench.network(unit="lstm"), bench.batch).values())
+    return [{"apart": distance(one, other, other)}]
+
+
+def replayed_or_plain(bench: Bench, precision: str, batch: int) -> list[Row]:
+    """How many continuations of recorded steps of a search differ."""
+    if not bench.gpu:
+        return [{"where": "no graphs on a CPU"}]
+    model = bench.network()
+    model.freeze(precision)
+    apart = step.replayed_apart(model, batch)
+    return [{"apart": float(apart), "same": apart == 0}]
 
 
 def fast_or_readable(bench: Bench, kind: str) -> list[Row]:
@@ -278,6 +302,31 @@ def beam(bench: Bench) -> Iterator[Job]:
         yield Job({"implementation": implementation, "precision": precision, "beam": BEAM, "batch": batch}, measure)
 
 
+def steps(bench: Bench) -> Iterator[Job]:
+    """Milliseconds of a step of a search and of its summary of the words, and of an LSTM encoder; "plain" is what each
+    replaces on a GPU: operations one by one, PyTorch's, and our loop.
+    """
+
+    def timed(parts: Mapping[str, Callable[[], object]]) -> list[Row]:
+        rows = []
+        for part, work in parts.items():
+            work()
+            rows.append({"part": part, "ms": 1e3 * median(durations(bench.device, work, bench.repeats))})
+        return rows
+
+    def measure(precision: str, batch: int) -> list[Row]:
+        model = bench.network()
+        model.freeze(precision)
+        with torch.no_grad():
+            return timed(step.parts(model, batch))
+
+    for precision, batch in product(TYPES, bench.searched):
+        yield Job({"precision": precision, "batch": batch}, partial(measure, precision, batch))
+    for batch in bench.searched:
+        read = step.encoders(bench.network(unit="lstm"), batch)
+        yield Job({"precision": "float32", "batch": batch}, partial(timed, read))
+
+
 def kernels(bench: Bench) -> Iterator[Job]:
     """The kernels of a bf16 update, longest first; the updates run operation by operation."""
     for lengths in bench.lengths:
@@ -329,19 +378,6 @@ def parts(bench: Bench) -> Iterator[Job]:
         yield Job({"part": part, "words": words(lengths)}, partial(measure, part))
 
 
-def captured(work: Callable[[], object], device: torch.device) -> Callable[[], None]:
-    """`work` as a graph, after a call operation by operation."""
-    stream = torch.cuda.Stream(device)
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        work()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
-
-
 def words(lengths: tuple[int, int]) -> str:
     return "{}+{}".format(*lengths)
 
@@ -355,9 +391,10 @@ class Section(NamedTuple):
 
 SECTIONS = {
     "versions": Section(5, versions),
-    "check": Section(40, check),
+    "check": Section(50, check),
     "update": Section(40, updates),
     "beam": Section(30, beam),
+    "step": Section(20, steps),
     "profile": Section(20, kernels),
     "parts": Section(10, parts),
 }

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.embedding import Embedding
-from nmt.model.fast import loop
+from nmt.model.fast import cudnn, loop
+from nmt.model.fast.choice import cudnn_wanted
 from nmt.model.units import Unit, make_unit
 from nmt.settings.variant import Architecture
 
@@ -53,6 +54,10 @@ class Encoder(nn.Module):
 
     def _read_fast(self, words: Tensor, real: Tensor, gate: Tensor | None) -> Tensor:
         """The same, with both directions in one loop; the backward one reads reversed sentences."""
+        if cudnn_wanted(words):
+            directions = [weights for unit in self.units if (weights := unit.library_weights()) is not None]
+            if directions:
+                return cudnn.read(self.embedding(words, gate), real, directions)
         turns = [lambda x: x, lambda x: x.flip(0)][: len(self.units)]
         projections = [self.embedding.projected(words, unit.project, gate) for unit in self.units]
         projected = torch.stack([turn(projection) for turn, projection in zip(turns, projections, strict=True)])

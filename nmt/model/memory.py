@@ -8,8 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.model.products import cached_rows
-
 
 @dataclass(frozen=True)
 class Memory:
@@ -69,15 +67,6 @@ class Prediction:
     def log_probabilities(self) -> Tensor:
         """log p(y_i | y_<i, x) (N, K), in float32 or better."""
         return exact(self.logits).log_softmax(dim=-1)
-
-    def log_normalizers(self) -> Tensor:
-        """Subtracted from the logits of each row, (N,), they give log p(y_i | y_<i, x), in float32 or better."""
-        found = []
-        for rows in self.logits.split(cached_rows(self.logits, self.logits.shape[1])):
-            # A softmax takes a fraction of the time of PyTorch's exp.
-            likeliest = exact(rows).softmax(dim=-1).amax(dim=-1)
-            found.append(exact(rows.amax(dim=-1)) - likeliest.log())
-        return torch.cat(found)
 
 
 def exact(x: Tensor) -> Tensor:

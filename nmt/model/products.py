@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 EXPECTED = 64  # rows of x that prepared weights are laid out for; the layout serves other numbers almost as well
+ALIGNED = 8  # numbers in bfloat16 that a GPU reads or writes at once
 PADDED = 64  # on a CPU, operands in a lower precision are padded to a multiple of this many rows
 CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
@@ -67,23 +68,26 @@ class Layer(nn.Module):
 
 
 class Prepared(Products):
-    """Products with weights that do not change: joined, converted to `dtype` and laid out at their first product.
+    """Products with weights and biases that do not change: joined, converted to `dtype`, laid out at the first product.
 
     Without a `dtype`, weights keep their type. Results have the type of x.
     """
 
     def __init__(self, dtype: torch.dtype | None = None) -> None:
         self._dtype = dtype
-        self._found: dict[tuple[int, ...], tuple[tuple[Tensor, ...], Tensor]] = {}
+        self._found: dict[tuple[int, ...], tuple[tuple[Tensor, ...], Tensor, Tensor | None]] = {}
 
     def __call__(self, x: Tensor, *weights: Tensor, bias: Tensor | None = None) -> Tensor:
-        key = tuple(map(id, weights))
+        key = (*map(id, weights), bias is not None)
         if key not in self._found:
             joined = torch.cat([weight.detach() for weight in weights])
-            self._found[key] = weights, _laid_out(joined if self._dtype is None else joined.to(self._dtype))
-        if bias is not None:
-            bias = bias.to(self._found[key][1].dtype)
-        return _product(self.rounded(x), self._found[key][1], bias).to(x.dtype)
+            laid_out = _laid_out(joined if self._dtype is None else joined.to(self._dtype))
+            if bias is not None:
+                bias = functional.pad(bias.detach().to(laid_out.dtype), (0, len(laid_out) - len(joined)))
+            self._found[key] = weights, laid_out, bias
+        _, laid_out, bias = self._found[key]
+        rows = sum(map(len, weights))
+        return _product(self.rounded(x), laid_out, bias)[..., :rows].to(x.dtype)
 
     def rounded(self, x: Tensor) -> Tensor:
         """x in the type of the products, so that their results have it, too."""
@@ -95,7 +99,9 @@ class Prepared(Products):
 
 
 def _laid_out(weights: Tensor) -> Tensor:
-    """`weights` (rows, columns) in the layout of oneDNN, by the operations of `torch.compile`; unchanged elsewhere."""
+    """`weights` (rows, columns) in the layout of oneDNN, by the operations of `torch.compile`; on a GPU aligned."""
+    if weights.is_cuda:
+        return _aligned(weights)
     if weights.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return weights
     if weights.dtype != torch.float32 and not (
@@ -104,6 +110,11 @@ def _laid_out(weights: Tensor) -> Tensor:
         return weights
     laid_out: Tensor = torch.ops.mkldnn._reorder_linear_weight(weights, EXPECTED)
     return laid_out
+
+
+def _aligned(weights: Tensor) -> Tensor:
+    """`weights` (rows, columns) and rows of zeros, so that each row of a product starts at a multiple of 16 bytes."""
+    return functional.pad(weights, (0, 0, 0, -len(weights) % ALIGNED))
 
 
 def _product(x: Tensor, weights: Tensor, bias: Tensor | None) -> Tensor:

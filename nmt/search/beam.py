@@ -10,25 +10,26 @@ hypotheses that are cut off at this length compete with those that have ended, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from nmt.corpora.padding import by_length, pad
-from nmt.corpora.shortlist import EOS, UNK
-from nmt.model.memory import Carry
+from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
+from nmt.search.replay import TURN, Recording, replays_of
+from nmt.search.step import Beams, Rows, Sentences, Step
 from nmt.settings.sections import Translate
+from nmt.system import device as devices
 
 MAXIMUM_LENGTH_RATIO = 3  # of a search's steps to the words of its source, EOS counted
 WIDE = 500  # the fallback doubles a beam until it is at least this wide
-BLOCK = 256  # words; only the blocks with the highest maxima are sorted
-COMPACTION = 0.75  # finished sentences leave the batch when at most this share of it is still being searched
 
 
 @dataclass(frozen=True)
@@ -93,122 +94,161 @@ class _Finished:
         return self.log_probability / (self.step + 1) if normalize else self.log_probability
 
 
-class _Continuations(NamedTuple):
-    """The best continuations of each sentence, best first, on the host: (A, width). Parents number all A k rows."""
+@dataclass(frozen=True)
+class Pace:
+    """How a search adapts to a device.
 
-    scores: NDArray[np.float64]
-    parents: NDArray[np.int64]
-    words: NDArray[np.int64]
+    `steps`: after how many steps the host looks at what they have found.
 
+    `share`: sentences whose search is over leave the batch when the others need at most this share of its places.
 
-class _Beams:
-    """The state of the search for the A sentences that are not finished, with k rows (hypotheses) each.
-
-    The device has what the model needs. The host decides what ends, continues and leaves. So a step waits for the
-    device once, when the best continuations come to the host in one tensor; those that continue return in another.
+    `replayed`: beams keep their full width and sentences come in buckets, so that few recorded steps serve all.
+    Otherwise shapes follow what is left.
     """
 
-    def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings) -> None:
-        self.model, self.settings = model, settings
-        self.device = next(model.parameters()).device
-        lengths = torch.tensor([len(source) + 1 for source in sources])
-        self.step = 0
-        # On the device:
-        self.memory = model.encode(*pad(sources, self.device))
-        self.state = model.initial_state(self.memory)
-        self.previous: Tensor | None = None
-        self.scores = self.state.new_zeros(len(sources), 1)  # (A, k); -inf marks an empty row
-        self.minimum = (lengths * settings.minimum_length_ratio).long().to(self.device)
-        self.alignments: list[Tensor] = []  # one for each step, (A k, Tx)
+    steps: int
+    share: float
+    replayed: bool
+
+    def places(self, sentences: int) -> int:
+        """The places of a batch for so many sentences: in buckets at most a quarter more, of few different sizes."""
+        unit = 2 ** max(0, sentences.bit_length() - 3) if self.replayed else 1
+        return sentences + -sentences % unit
+
+    def positions(self, words: int) -> int:
+        """The source positions for sentences of at most so many words."""
+        return words + -words % POSITIONS if self.replayed else words
+
+
+POSITIONS = 8  # in buckets, the number of source positions is a multiple
+PLAIN = Pace(steps=1, share=0.75, replayed=False)  # a look costs nothing, and every row as much as another
+REPLAYED = Pace(steps=4, share=0.5, replayed=True)  # a look waits, and a step of few rows takes as long as one of many
+
+
+def pace_of(device: torch.device) -> Pace:
+    """The pace of searches on `device`."""
+    return REPLAYED if device.type == "cuda" and "graphs" not in devices.SWITCHED_OFF else PLAIN
+
+
+class _Search:
+    """The search of some sentences: steps on the device, and on the host what came of them.
+
+    The device decides what ends and what goes on; the host sees it in the continuations, when it looks. It remembers
+    where each hypothesis came from, and decides which sentences leave the batch.
+    """
+
+    def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings, pace: Pace) -> None:
+        self.settings, self.pace, self.device = settings, pace, next(model.parameters()).device
         # On the host:
-        self.sentences = np.arange(len(sources))
-        self.widths = np.full(len(sources), settings.width)
-        self.maximum = MAXIMUM_LENGTH_RATIO * lengths.numpy()
+        self.sentences = np.arange(len(sources))  # the A in the batch, in its first places
+        self.staying: NDArray[np.int64] | None = None  # their places, if the others leave in the next step
+        self.rows = settings.width  # k, of each sentence
+        self.seen = 0  # steps
+        self.maximum = MAXIMUM_LENGTH_RATIO * np.array([len(source) + 1 for source in sources])
         # One entry for each step, (2, A, k): the row of the step before that each row continues, and its word.
         self.history: list[NDArray[np.int64]] = []
         self.finished: list[list[_Finished]] = [[] for _ in sources]
+        self.best = 0.0  # log p of the first row
+        # On the device:
+        self.step = Step(model, settings.width, settings.forbid_unk, settings.alignments)
+        self.recording: Recording | None = None  # of the steps, as long as their shapes stay
+        self.unseen: list[Tensor] = []  # what was found since the last look, (3, B, k) for each step
+        self.alignments: list[Tensor] = []  # one for each step, (B k, Tx)
+        self._keep(self._begin(sources))
+
+    def _begin(self, sources: Sequence[Sequence[int]]) -> Beams:
+        """Choose the first words of `sources`, which have one row each."""
+        model, settings = self.step.model, self.settings
+        empty = self.pace.places(len(sources)) - len(sources)
+        ids, mask = pad([*sources, *[()] * empty], self.device)
+        more = self.pace.positions(ids.shape[1]) - ids.shape[1]
+        memory = model.encode(functional.pad(ids, (0, more), value=EOS), functional.pad(mask, (0, more)))
+        lengths = torch.tensor([*(len(source) + 1 for source in sources), *[0] * empty])
+        limits = (
+            (lengths > 0) * settings.width,
+            (lengths * settings.minimum_length_ratio).long(),
+            MAXIMUM_LENGTH_RATIO * lengths,
+            torch.tensor(0),
+        )
+        sentences = Sentences(memory, *(part.to(self.device) for part in limits))
+        state = model.initial_state(memory)
+        return self.step.choose(sentences, Rows(state, state.new_zeros(len(lengths), 1), None))
 
     def advance(self) -> None:
-        """Extend every hypothesis of every sentence by one word."""
-        sentences, rows = self.scores.shape
-        prediction = self.model.predict(self.memory, self.state, self.previous)
-        scores = self.scores - prediction.log_normalizers().view(sentences, rows)
-        logits = prediction.logits.view(sentences, rows, -1)
-        if self.settings.forbid_unk:
-            logits[:, :, UNK] = -torch.inf
-        logits[:, :, EOS].masked_fill_((self.step < self.minimum).unsqueeze(1), -torch.inf)
-        if self.settings.alignments and prediction.alignment is not None:
-            self.alignments.append(prediction.alignment)
+        """Extend every hypothesis of every sentence by one word; the sentences that leave do so before."""
+        if self.pace.replayed and self.recording is None and self.staying is None and self.beams.keep_shapes:
+            self.recording = replays_of(self.step.model).enter(self.step, self.beams)
+        if self.recording is not None:
+            self._keep(self.recording())
+            return
+        sentences, rows = self.beams.sentences, self.step.follow(self.beams, self.rows)
+        if self.staying is not None:
+            sentences, rows = self._leave(self.staying, sentences, rows)
+        self._keep(self.step.choose(sentences, rows))
 
-        best, parents, words = _best(scores, logits, self.settings.width)
-        packed = torch.stack([best.double().view(torch.int64), parents, words]).cpu().numpy()
-        first_rows = rows * np.arange(sentences)[:, np.newaxis]
-        found = _Continuations(packed[0].view(np.float64), packed[1] + first_rows, packed[2])
-        going = self._end(found)
-        self.step += 1
-        staying = (self.widths > 0) & (self.step < self.maximum)
-        if staying.any():
-            self._continue(prediction.carry, found, going, staying)
-        else:
-            self.widths[:] = 0
+    def _keep(self, beams: Beams) -> None:
+        """Keep the results of a step. A recorded one writes to the same places again."""
+        self.beams = beams
+        for found, kept in ((beams.choice.found, self.unseen), (beams.choice.alignment, self.alignments)):
+            if found is not None:
+                kept.append(found if self.recording is None else found.clone())
 
-    def _end(self, found: _Continuations) -> NDArray[np.bool_]:
-        """Narrow the beams by the hypotheses that end. Returns which continuations do not end, (A, width)."""
-        possible = (np.arange(found.words.shape[1]) < self.widths[:, np.newaxis]) & np.isfinite(found.scores)
-        ended = possible & (found.words == EOS)
-        going = possible & (found.words != EOS)
-        for number, rank in np.argwhere(ended).tolist():
-            self._finish(found, number, rank)
-        self.widths -= ended.sum(axis=1)
-        self.widths[~going.any(axis=1)] = 0
-        for number in np.flatnonzero((self.widths > 0) & (self.step + 1 == self.maximum)).tolist():
+    def _leave(self, staying: NDArray[np.int64], sentences: Sentences, rows: Rows) -> tuple[Sentences, Rows]:
+        """Only the sentences that are `staying`, which saves more time than the copying costs."""
+        self.sentences, self.maximum, self.staying = self.sentences[staying], self.maximum[staying], None
+        self.rows = self._rows(self.sentences)
+        self.history[-1] = self.history[-1][:, staying, : self.rows]
+        places = np.resize(staying, self.pace.places(len(staying)))
+        index = torch.from_numpy(places).to(self.device, non_blocking=True)
+        return sentences.select(index, len(staying)), rows.select(index, self.rows)
+
+    def look(self) -> bool:
+        """Take in what was found since the last look. Returns whether any sentence is still searched."""
+        found = torch.cat(self.unseen, dim=2).cpu().numpy()[:, : len(self.sentences)]
+        borders = np.cumsum([part.shape[2] for part in self.unseen])[:-1]
+        self.unseen.clear()
+        for part in np.split(found, borders, axis=2):
+            going = self._take(*part)
+        staying = np.flatnonzero(going & (self.seen < self.maximum))
+        if self.pace.places(len(staying)) <= self.pace.share * len(self.beams.sentences.open):
+            self.staying, self.recording = staying, None
+        return len(staying) > 0
+
+    def _take(self, bits: NDArray[np.int64], parents: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Take in the continuations (A, k) of one step. Returns which sentences have some that go on."""
+        scores = bits.view(np.float64)
+        found, ends = np.isfinite(scores), words == EOS
+        going = (found & ~ends).any(axis=1)
+
+        def finish(number: int, rank: int) -> None:
+            score, parent, word = (part[number, rank].item() for part in (scores, parents, words))
+            self.finished[self.sentences[number]].append(_Finished(self.seen, parent, word, score))
+
+        for number, rank in np.argwhere(found & ends).tolist():
+            finish(number, rank)
+        self.rows = self._rows(self.sentences[going])
+        self.history.append(np.stack([parents, words])[:, :, : self.rows])
+        self.best = scores[0, 0].item()
+        for number in np.flatnonzero(going & (self.seen + 1 == self.maximum)).tolist():
             # The search has reached its maximum length.
-            unfinished = np.flatnonzero(going[number]).tolist()
+            unfinished = np.flatnonzero((found & ~ends)[number]).tolist()
             if self.settings.fallback:  # the best one stands in where no hypothesis has ended
                 unfinished = [] if self.finished[self.sentences[number]] else unfinished[:1]
             for rank in unfinished:
-                self._finish(found, number, rank)
+                finish(number, rank)
+        self.seen += 1
         return going
 
-    def _finish(self, found: _Continuations, number: int, rank: int) -> None:
-        score, parent, word = (part[number, rank].item() for part in found)
-        self.finished[self.sentences[number]].append(_Finished(self.step, parent, word, score))
-
-    def _continue(
-        self, carry: Carry, found: _Continuations, going: NDArray[np.bool_], staying: NDArray[np.bool_]
-    ) -> None:
-        """Advance the model by the words of the remaining continuations, in the remaining sentences."""
-        # They move to the front and stay ordered by score.
-        order = np.argsort(~going, axis=1, kind="stable")[:, : self.widths.max()]
-        scores = np.where(going & staying[:, np.newaxis], found.scores, -np.inf)
-        parts = (found.parents, found.words, scores.view(np.int64))
-        packed = np.stack([np.take_along_axis(part, order, axis=1) for part in parts])
-        self.history.append(packed[:2])
-        parents, words, bits = torch.from_numpy(packed).to(self.device, non_blocking=True)
-        self.previous = words.flatten()
-        self.scores = bits.view(torch.float64).to(self.scores.dtype)
-        self.state = self.model.advance(carry.select(parents.flatten()), self.previous)
-        self.widths[~staying] = 0
-        if staying.sum() <= COMPACTION * len(staying):
-            self._leave(np.flatnonzero(staying))
-
-    def _leave(self, keep: NDArray[np.int64]) -> None:
-        """Remove all sentences except `keep` from the batch, which saves more time than the copying costs."""
-        self.sentences, self.widths, self.maximum = self.sentences[keep], self.widths[keep], self.maximum[keep]
-        width = self.widths.max()
-        self.history[-1] = self.history[-1][:, keep, :width]
-        index = torch.from_numpy(keep).to(self.device, non_blocking=True)
-        sentences, rows = self.scores.shape
-        assert self.previous is not None
-        self.state = self.state.view(sentences, rows, -1)[index, :width].flatten(0, 1)
-        self.previous = self.previous.view(sentences, rows)[index, :width].flatten()
-        self.scores = self.scores[index, :width]
-        self.memory, self.minimum = self.memory.select(index), self.minimum[index]
+    def _rows(self, sentences: NDArray[np.int64]) -> int:
+        """The rows that each of `sentences` needs before any of its hypotheses was cut off."""
+        if self.pace.replayed:
+            return self.settings.width
+        return max((self.settings.width - len(self.finished[number]) for number in sentences), default=0)
 
     def leader(self, positions: int) -> Hypothesis:
         """The most probable unfinished hypothesis of the first sentence, as `hypothesis` gives it."""
         parent, word = self.history[-1][:, 0, 0].tolist()
-        return self.hypothesis(_Finished(self.step - 1, parent, word, self.scores[0, 0].item()), positions)
+        return self.hypothesis(_Finished(self.seen - 1, parent, word, self.best), positions)
 
     def hypothesis(self, end: _Finished, positions: int) -> Hypothesis:
         """Trace a finished hypothesis back to its first word; its alignment covers the first `positions` columns."""
@@ -220,32 +260,6 @@ class _Beams:
         alignment = torch.stack(weights).cpu() if weights else None
         ended = end.word == EOS
         return Hypothesis(words[:0:-1] if ended else words[::-1], end.log_probability, ended, alignment)
-
-
-def _best(scores: Tensor, logits: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The `count` best continuations of each sentence, best first: their scores, rows and words, (A, count) each.
-
-    The score of a continuation is the sum of the row's, in `scores` (A, k), and the word's, in `logits` (A, k, K). The
-    best words all lie in the `count` blocks with the highest maxima, so only the words of these blocks are sorted.
-    """
-    sentences, rows, symbols = logits.shape
-    full, rest = divmod(symbols, BLOCK)
-    highest = logits[..., : full * BLOCK].unflatten(-1, (full, BLOCK)).amax(dim=-1)
-    if rest:
-        highest = torch.cat([highest, logits[..., -rest:].amax(dim=-1, keepdim=True)], dim=-1)
-    blocks = highest.shape[-1]
-    totals = (highest + scores.unsqueeze(-1)).flatten(1)
-    chosen = totals.topk(min(count, rows * blocks), dim=1).indices.unsqueeze(-1)
-    parents, words = torch.broadcast_tensors(
-        chosen // blocks, chosen % blocks * BLOCK + torch.arange(BLOCK, device=chosen.device)
-    )
-    parents, words = parents.flatten(1), words.flatten(1)
-    beyond = words >= symbols
-    words = words.clamp(max=symbols - 1)
-    sentence = torch.arange(sentences, device=words.device).unsqueeze(1)
-    totals = logits[sentence, parents, words] + scores.gather(1, parents)
-    best, places = totals.masked_fill_(beyond, -torch.inf).topk(min(count, totals.shape[1]), dim=1)
-    return best, parents.gather(1, places), words.gather(1, places)
 
 
 @torch.no_grad()
@@ -282,15 +296,18 @@ def _search_once(
     watch: Watch | None,
 ) -> list[list[Hypothesis]]:
     """As `search`, without the fallback."""
-    beams = _Beams(model, sources, settings)
-    while beams.widths.any():
-        beams.advance()
-        if watch is not None and beams.widths.any():
-            watch(partial(beams.leader, len(sources[0]) + 1))
+    pace = pace_of(next(model.parameters()).device)
+    with TURN if pace.replayed else nullcontext():
+        found = _Search(model, sources, settings, pace)
+        while found.look():
+            if watch is not None:
+                watch(partial(found.leader, len(sources[0]) + 1))
+            for _ in range(1 if watch else pace.steps):
+                found.advance()
     results = []
-    for source, ends in zip(sources, beams.finished, strict=True):
+    for source, ends in zip(sources, found.finished, strict=True):
         best = sorted(ends, key=lambda end: end.rank(settings.normalize), reverse=True)[: settings.n_best]
-        results.append([beams.hypothesis(end, len(source) + 1) for end in best])
+        results.append([found.hypothesis(end, len(source) + 1) for end in best])
     return results
 
 

@@ -19,6 +19,7 @@ import torch
 
 from bench import gpu
 from bench.gpu import SECTIONS, Bench, Job, Section, distance, main
+from bench.machine import TYPES
 
 ROOT = Path(__file__).parents[2]
 ABSENT = ("sacremoses", "kenlm", "thot", "snakemake")
@@ -46,7 +47,8 @@ def test_what_a_machine_with_a_gpu_runs_needs_few_libraries(tmp_path: Path) -> N
 @pytest.mark.long
 def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     output = tmp_path / "new" / "gpu.json"
-    done = python(tmp_path, "-m", "bench.gpu", "--device", "cpu", "--small", "--output", str(output))
+    command = ("-m", "bench.gpu", "--device", "cpu", "--small", "--minutes", "30")  # also on a busy machine
+    done = python(tmp_path, *command, "--output", str(output))
     assert done.returncode == 0, done.stdout + done.stderr
     written = json.loads(output.read_text())
     assert written["small"] is True
@@ -58,7 +60,13 @@ def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     exact = [row for row in rows["check"] if row["precision"] == "float64"]
     assert [row["model"] for row in exact] == ["RNNsearch", "RNNencdec"]
     assert all(row["cost"] > 0 and row["cost_apart"] < 1e-12 and row["apart"] < 1e-9 for row in exact)
-    assert [row["where"] for row in rows["check"][2:]] == ["no graphs on a CPU"] * 4
+    assert [row["where"] for row in rows["check"][2:6]] == ["no graphs on a CPU"] * 4
+    assert rows["check"][6]["of"] == "cuDNN, loop"
+    assert rows["check"][6]["apart"] == 0
+    replayed = [(row["of"], row["precision"], row["where"]) for row in rows["check"][7:]]
+    assert replayed == [
+        (f"replayed search, plain, batch {n}", precision, "no graphs on a CPU") for precision in TYPES for n in (1, 2)
+    ]
     kinds = [(row["implementation"], row["precision"], row["optimizer"]) for row in rows["update"][::2]]
     adadelta = [(one, precision, "adadelta") for one in ("ours", "eager") for precision in ("float32", "bf16")]
     assert sorted(kinds) == sorted([*adadelta, ("ours", "bf16", "adam")])
@@ -70,6 +78,13 @@ def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
         (*one, n) for one in (("ours", "float32"), ("ours", "bf16"), ("eager", "float32")) for n in (1, 2)
     ]
     assert all(row["sentences_per_second"] > 0 for row in rows["beam"])
+    parts = [f"{part}{plain}" for part in ("step", "words") for plain in ("", ", plain")]
+    both = ["LSTM encoder", "LSTM encoder, plain"]
+    assert [(row["part"], row["precision"], row["batch"]) for row in rows["step"]] == [
+        *((part, precision, n) for precision in TYPES for n in (1, 2) for part in parts),
+        *((part, "float32", n) for n in (1, 2) for part in both),
+    ]
+    assert all(row["ms"] > 0 for row in rows["step"])
     for words in ("3+3", "5+4"):
         whole, *parts = [row for row in rows["profile"] if row["words"] == words]
         assert whole["kernel"] == "all"

@@ -73,3 +73,27 @@ def test_weights_are_laid_out_once(kind: dict[str, Any], monkeypatch: pytest.Mon
                 state = model.advance(prediction.carry, batch.target[:, 0])
             counts.append(len(laid_out))
     assert counts[0] == counts[-1] > 5
+
+
+@kinds
+def test_aligned_weights_change_no_result(kind: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layout of a GPU, here on a CPU: all sizes of the tiny models need more rows."""
+    shapes = []
+
+    def aligned(weights: Tensor) -> Tensor:
+        found = products._aligned(weights)
+        shapes.append((len(weights), len(found)))
+        return found
+
+    monkeypatch.setattr(products, "_laid_out", aligned)
+    plain, prepared, batch = tiny_model(**kind).eval(), tiny_model(**kind).eval(), ragged_batch()
+    prepared.freeze()
+    found = []
+    with torch.no_grad():
+        for model in (plain, prepared):
+            memory = model.encode(batch.source, batch.source_mask)
+            prediction = model.predict(memory, model.initial_state(memory), batch.target[:, 0])
+            found.append((prediction.logits, model.advance(prediction.carry, batch.target[:, 0]), model(*batch)))
+    torch.testing.assert_close(*found, rtol=1e-12, atol=1e-12)
+    assert all(rows <= more < rows + 8 and more % 8 == 0 for rows, more in shapes)
+    assert (13, 16) in shapes

@@ -17,10 +17,11 @@ from torch.overrides import TorchFunctionMode
 
 from nmt.corpora.padding import pad
 from nmt.corpora.shortlist import EOS, UNK
+from nmt.model.fast.words import BLOCK, highest
 from nmt.model.memory import Memory, Prediction
 from nmt.model.network import Network
-from nmt.search import beam
 from nmt.search.beam import BeamSettings, Hypothesis, search
+from nmt.search.step import best_words
 from tests.model.models import SOURCE_SYMBOLS, kinds, tiny_model
 from tests.search.reference import Found, reference_fallback, reference_search
 
@@ -212,7 +213,7 @@ WAITS = {
 }
 
 
-class _Waits(TorchFunctionMode):
+class Waits(TorchFunctionMode):
     """Counts the calls for which the host waits where the device is a GPU."""
 
     def __init__(self) -> None:
@@ -228,7 +229,7 @@ class _Waits(TorchFunctionMode):
 def test_a_step_waits_for_the_device_once(alignments: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether hypotheses end, sentences leave or the maximum length is reached."""
     model = ending(tiny_model())
-    predict, waits, before = model.predict, _Waits(), []  # before each step
+    predict, waits, before = model.predict, Waits(), []  # before each step
 
     def counting(memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         before.append((waits.count, len(memory)))
@@ -314,7 +315,7 @@ def test_normalization_ranks_by_probability_per_word() -> None:
     assert differs
 
 
-@pytest.mark.parametrize("symbols", [beam.BLOCK, 3 * beam.BLOCK + 5, 5])
+@pytest.mark.parametrize("symbols", [BLOCK, 3 * BLOCK + 5, 5])
 @pytest.mark.parametrize("count", [1, 12, 40])
 def test_the_best_words_are_the_best_of_all(count: int, symbols: int) -> None:
     generator = torch.Generator().manual_seed(symbols)
@@ -322,7 +323,7 @@ def test_the_best_words_are_the_best_of_all(count: int, symbols: int) -> None:
     scores = torch.tensor([[0.0, -1.0, -2.0, -torch.inf]]).expand(3, 4)
     totals = (scores.unsqueeze(-1) + added).flatten(1)
     expected, places = totals.topk(min(count, 3 * symbols), dim=1)  # the empty row has no continuations
-    best, rows, words = (part[:, : expected.shape[1]] for part in beam._best(scores, added, count))
+    best, rows, words = (part[:, : expected.shape[1]] for part in best_words(scores, added, highest(added), count))
     assert torch.equal(best, expected)
     assert torch.equal(rows, places // symbols)
     assert torch.equal(words, places % symbols)

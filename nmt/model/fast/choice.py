@@ -1,4 +1,4 @@
-"""A function of plain PyTorch, or its Triton kernel on a GPU: the one place that chooses between them."""
+"""A function of plain PyTorch, or its Triton kernel or cuDNN on a GPU: the one place that chooses between them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib.util
 from collections.abc import Callable
 from typing import TypeVar
 
+import torch
 from torch import Tensor
 
 from nmt.system import device
@@ -36,6 +37,11 @@ def kernel(module: str) -> Callable[[Function], Function]:
 def kernels_wanted(tensor: Tensor) -> bool:
     """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
     return tensor.is_cuda and "triton" not in device.SWITCHED_OFF and _installed()
+
+
+def cudnn_wanted(tensor: Tensor) -> bool:
+    """Whether cuDNN computes with `tensor`: on a GPU, if autograd does not record and it is not switched off."""
+    return tensor.is_cuda and not torch.is_grad_enabled() and "cudnn" not in device.SWITCHED_OFF
 
 
 @functools.cache

@@ -50,6 +50,10 @@ class Unit(Layer, ABC):
     def recurrence(self) -> Recurrence:
         """The same for the fast loop."""
 
+    def library_weights(self) -> list[Tensor] | None:
+        """The weights as `torch.lstm` takes them, None for a unit that is no LSTM: see `nmt.model.fast.cudnn`."""
+        return None
+
     def output(self, state: Tensor) -> Tensor:
         """The part of the state (..., state) that attention, readout and annotations see, (..., n)."""
         return state[..., : self.hidden]

@@ -76,3 +76,13 @@ class LSTM(Unit):
     def recurrence(self) -> Recurrence:
         """The same for the fast loop."""
         return Recurrence(FastLSTM(self.hidden), (torch.cat([self.U, self.U_i, self.U_f, self.U_o]),))
+
+    def library_weights(self) -> list[Tensor]:
+        """Those of input and state, and their biases, of which the second is 0; gates in the order i, f, g, o."""
+        bias = torch.cat([self.b_i, self.b_f, self.b, self.b_o])
+        return [
+            torch.cat([self.W_i, self.W_f, self.W, self.W_o]),
+            torch.cat([self.U_i, self.U_f, self.U, self.U_o]),
+            bias,
+            torch.zeros_like(bias),
+        ]

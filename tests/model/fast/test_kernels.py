@@ -15,7 +15,8 @@ from torch.nn import functional
 from nmt.model.fast import choice
 from nmt.model.fast import fine_grained as plain_fine_grained
 from nmt.model.fast import lstm as plain_lstm
-from nmt.model.fast.kernels import additive, fine_grained, gated, lstm, softmax
+from nmt.model.fast import words as plain_words
+from nmt.model.fast.kernels import additive, fine_grained, gated, lstm, softmax, words
 from tests.kernels import DEVICE, run, stacks
 from tests.model.models import ragged_batch, tiny_model
 
@@ -304,6 +305,29 @@ def check_the_softmax(
     assert torch.equal(buffer[:, symbols + 3 :], beyond)
 
 
+@types
+@pytest.mark.parametrize("symbols", [5, plain_words.BLOCK, words.BLOCKS * plain_words.BLOCK + 13])
+@pytest.mark.parametrize("scale", [1, 1e4])
+def check_the_summary_of_words(
+    scale: float, symbols: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
+) -> None:
+    """Of 2 sentences with 3 rows each, on rows of a wider tensor; some words are impossible, in a row a block."""
+    buffer = (random(6, symbols + 3, dtype=dtype) * scale).to(low_precision)
+    buffer[:, 3] = -torch.inf
+    if symbols > plain_words.BLOCK:
+        buffer[2, : plain_words.BLOCK] = -torch.inf
+    logits, beyond = buffer.unflatten(0, (2, 3))[..., :symbols], buffer[:, symbols:].clone()
+    plain, forbidden = logits.to(torch.float64, copy=True), torch.tensor([[True, False], [False, True]], device=DEVICE)
+    expected = plain_words.summarize.__wrapped__(plain, forbidden)
+    normalizers, highest = words.summarize(logits, forbidden)
+    assert normalizers.dtype == dtype
+    assert highest.dtype == low_precision
+    assert_close(normalizers, expected[0], tolerance)
+    assert torch.equal(highest.double(), expected[1])
+    assert torch.equal(logits.double(), plain)
+    assert torch.equal(buffer[:, symbols:], beyond)
+
+
 @pytest.mark.parametrize(
     "attention",
     [
@@ -363,9 +387,10 @@ def call_all(
         lstm.cell(state, inputs, product, kept if len(rows) == 2 else None, inputs, zeros(*rows, n), state, copy)
         lstm.cell_backward(state, state, inputs, zeros(*rows, n), kept, out.to(low_precision))
         lstm.state_backward(state, state, copy)
-    words, bias = zeros(B, dtype=torch.int64), zeros(16 * n)
+    targets, bias = zeros(B, dtype=torch.int64), zeros(16 * n)
     for counted in (zeros(B, dtype=torch.bool), None):
-        softmax.errors(zeros(B, 16 * n, dtype=low_precision), words, counted, bias)
+        softmax.errors(zeros(B, 16 * n, dtype=low_precision), targets, counted, bias)
+    words.summarize(zeros(B, 12, 16 * n, dtype=low_precision), zeros(B, 2, dtype=torch.bool))
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA device")
@@ -401,6 +426,6 @@ def compile_every_kernel(
         *("_score", "_weigh", "_weigh_backward", "_score_backward"),
         *("_tanh_of_sum", "_weigh_dimensions", "_weigh_dimensions_backward", "_tanh_of_sum_backward"),
         *("_gates", "_propose", "_propose_backward", "_reset_backward", "_state_backward"),
-        *("_cell", "_cell_backward", "_packed_backward", "_errors"),
+        *("_cell", "_cell_backward", "_packed_backward", "_errors", "_summarize"),
     }
     assert dtype == torch.float64 or not any(spilt.values()), spilt
