@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,10 +25,12 @@ from nmt.training.checkpoint import (
     State,
     check_folder,
     locked,
+    look_at_checkpoint,
     read_checkpoint,
     remove_checkpoints,
     write_checkpoint,
 )
+from nmt.training.metrics import read_metrics
 from tests.training.toy import tiny_variant
 
 SETTINGS = {"hidden": 6, "continues": None}
@@ -289,6 +292,39 @@ def test_a_folder_in_its_place_is_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(UserError, match=f"{name}: a folder where a checkpoint belongs; remove it"):
         read_checkpoint(tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["latest.pt", "previous.pt", ".checkpoints.lock", "metrics.jsonl"])
+def test_a_pipe_in_the_place_of_a_file_is_one_line_and_no_wait(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    path = tmp_path / name if name.endswith("lock") else folder / name
+    os.mkfifo(path)
+    readers: dict[str, Callable[[], object]] = {
+        ".checkpoints.lock": lambda: locked(folder).__enter__(),
+        "metrics.jsonl": lambda: read_metrics(path),
+    }
+    with pytest.raises(UserError, match=f"{name}: a pipe or a device in the place of a file; remove it"):
+        readers.get(name, lambda: read_checkpoint(folder, SETTINGS))()
+    if name.endswith(".pt"):
+        with pytest.raises(UserError, match=f"{name}: a pipe or a device"):
+            look_at_checkpoint(folder)
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "latest.pt", ".latest.pt.1.partial"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / "diary").write_text("dear diary")
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / name).symlink_to(tmp_path / "diary")
+    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in the place of a file"):
+        check_folder(tmp_path / "checkpoints")
+
+
+@pytest.mark.parametrize("to", ["link", "nowhere"])
+def test_a_link_that_leads_nowhere_is_called_so(tmp_path: Path, to: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / to)
+    with pytest.raises(UserError, match="link: a link that leads nowhere; remove it, or name another folder"):
+        check_folder(tmp_path / "link")
 
 
 def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
