@@ -114,6 +114,10 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         (lambda _, path: dump(path / "1.json", [1]), "1.json: no bleu of all"),
         (lambda _, path: dump(path / "1.json", {"all": {"bleu": "x"}}), "1.json: no bleu of all"),
         (
+            lambda _, path: dump(path / "1.json", {"all": {"bleu": 1000}}),
+            "1.json: no bleu of all in it, a number from 0 to 100, or null; make it again",
+        ),
+        (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 1, "other"), "no_unk": score(1.0, 1)}),
             "made in different ways",
         ),
