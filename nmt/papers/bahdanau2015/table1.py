@@ -80,6 +80,8 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
+        if not all(0 <= score <= 100 for score in scores):
+            raise ValueError("no BLEU")
         tuned = (
             f"{sentences:,} sentences of the development set ({scores[0]:.2f} BLEU on them before, "
             f"{scores[kept]:.2f} with the weights used)"
