@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -100,8 +101,9 @@ def check_folder(folder: Path) -> None:
         raise UserError(f"{folder}: a link that leads nowhere; remove it, or name another folder")
     check_replaceable(folder, "a folder of checkpoints", _is_own)
     for path in folder.iterdir() if folder.exists() else []:
-        if path.is_symlink() or not path.is_file():  # what is written through a link is another file
-            raise UserError(f"{path}: a link, a folder, a pipe or a device in the place of a file; remove it")
+        with suppress(FileNotFoundError):  # another process, which trains there, has renamed it
+            if not stat.S_ISREG(path.lstat().st_mode):  # what is written through a link is another file
+                raise UserError(f"{path}: a link, a folder, a pipe or a device in the place of a file; remove it")
 
 
 def has_checkpoint(folder: Path) -> bool:

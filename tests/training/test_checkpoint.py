@@ -320,6 +320,13 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, name: str) -> None:
         check_folder(tmp_path / "checkpoints")
 
 
+def test_a_file_that_another_training_renames_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / ".latest.pt.1.partial"]))
+    check_folder(tmp_path)
+
+
 @pytest.mark.parametrize("to", ["link", "nowhere"])
 def test_a_link_that_leads_nowhere_is_called_so(tmp_path: Path, to: str) -> None:
     (tmp_path / "link").symlink_to(tmp_path / to)
