@@ -168,6 +168,7 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
     cannot be read.
     """
     try:
+        str(path).encode()  # safetensors opens no file of another name
         open(path, "rb").close()  # safetensors calls every file that it cannot open missing
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
@@ -180,6 +181,8 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
         model.updates = checked(about["updates"], integer(0), f"{path}: updates")
     except FileNotFoundError:
         raise UserError(f"{path}: no such model; train it first") from None
+    except UnicodeEncodeError:
+        raise UserError(f"{path}: the name is not UTF-8, as it must be; rename the folder") from None
     except (safetensors.SafetensorError, KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: not a whole model of this project ({reason}); train it again") from None

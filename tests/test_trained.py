@@ -188,6 +188,12 @@ def test_a_model_that_may_not_be_read_is_not_called_missing(folder: Path) -> Non
     assert caught.value.filename == str(folder / "model.safetensors")
 
 
+def test_a_folder_whose_name_is_not_utf8_is_called_so(folder: Path) -> None:
+    odd = folder.rename(folder.with_name(os.fsdecode(b"m\xff")))
+    with pytest.raises(UserError, match="the name is not UTF-8, as it must be; rename the folder"):
+        load_trained(odd)
+
+
 def test_a_model_survives_its_file(tmp_path: Path) -> None:
     model = tiny_model(dtype=torch.float32)
     model.updates = 7

@@ -7,11 +7,9 @@ library only, because the workflow looks for them whenever it is parsed.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -21,7 +19,8 @@ from urllib.parse import unquote, urlsplit
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
-from nmt.system.files import UserError, check_regular, sha256, write_json
+from nmt.system.files import UserError, check_regular, sha256
+from nmt.system.memory import recall, remember
 
 MEMORY = Path(".snakemake/own_files.json")
 # A file of `files` with a member of an archive, or with the number of a column, after a colon.
@@ -158,20 +157,14 @@ def digest(path: str) -> str:
             return known
     known = sha256(path)
     _memory()[path] = [state, known]
-    # Where it cannot be kept, a file is read again: that costs time only.
-    with suppress(OSError, UserError):
-        write_json(MEMORY, _memory())
+    remember(MEMORY, _memory())
     return known
 
 
 @cache
 def _memory() -> dict[str, Any]:
     """For each file that was read: its size, dates and inode, and its SHA-256."""
-    with suppress(OSError, ValueError, RecursionError):
-        kept = json.loads(MEMORY.read_text())
-        if isinstance(kept, dict):
-            return kept
-    return {}
+    return recall(MEMORY)
 
 
 def check_mirror(mirror: str, fetched: Iterable[str]) -> None:

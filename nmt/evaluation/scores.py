@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from nmt.settings.checks import finite, integer, optional, text
+from nmt.settings.checks import between, integer, optional, text
 from nmt.system.files import UserError, read_json
 from nmt.system.tables import number
 
 PARTS = ("all", "no_unk")
+PERCENT = optional(between(0, 100 + 1e-9))  # sacreBLEU rounds 100 up
 # What a part has; without sentences it has no score.
 VALUES = {
-    "bleu": optional(finite(0)),
+    "bleu": PERCENT,
     "sentences": integer(0),
     "signature": optional(text()),
-    "detokenized_bleu": optional(finite(0)),
-    "detokenized_ceiling": optional(finite(0)),
+    "detokenized_bleu": PERCENT,
+    "detokenized_ceiling": PERCENT,
     "detokenized_signature": optional(text()),
 }
 
@@ -37,7 +38,9 @@ def read_score(path: str) -> Score:
         found = scores.get(part) if isinstance(scores, dict) else None
         for key, check in VALUES.items():
             if not isinstance(found, dict) or key not in found or not check.accepts(found[key]):
-                raise UserError(f"{path}: no {key} of {part} in it; make it again with the step evaluate")
+                raise UserError(
+                    f"{path}: no {key} of {part} in it, {check.expected}; make it again with the step evaluate"
+                )
             if found[key] is None and found.get("sentences"):
                 raise UserError(f"{path}: {key} of {part} is null; make it again with the step evaluate")
     return dict(scores)

@@ -26,23 +26,25 @@ class Panel:
 
 
 def csv_rows(panels: Iterable[Panel]) -> Iterable[list[Cell]]:
-    """The rows of COLUMNS, weights with six decimals."""
+    """The rows of COLUMNS, weights with six decimals; a sum that is rounded to more than 1 is 1."""
     for panel in panels:
         for (row, column), weight in np.ndenumerate(panel.weights):
-            yield [panel.letter, row, column, panel.target[row], panel.source[column], f"{weight:.6f}"]
+            yield [panel.letter, row, column, panel.target[row], panel.source[column], f"{min(weight, 1):.6f}"]
 
 
-def read_panels(path: str) -> list[Panel]:
-    """The alignments of a CSV file of COLUMNS; UserError where a weight is missing or not a number."""
+def read_panels(path: str, may_be_empty: bool = False) -> list[Panel]:
+    """The alignments of a CSV file of COLUMNS; UserError where there is none, or a weight is missing or can be none."""
     cells: dict[str, dict[tuple[int, int], tuple[str, str, float]]] = {}
     for number, (letter, row, column, target, source, weight) in enumerate(read_csv(path, COLUMNS), 2):
         try:
             place, panel = (whole(row), whole(column)), cells.setdefault(letter, {})
             if place in panel:
                 raise ValueError("this weight is there twice")
-            panel[place] = (target, source, real(weight))
+            panel[place] = (target, source, real(weight, 0, 1))
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
+    if not cells and not may_be_empty:
+        raise UserError(f"{path}: no alignment in it; make the file again")
     panels = []
     for letter, matrix in cells.items():
         rows, columns = (1 + max(index[axis] for index in matrix) for axis in (0, 1))

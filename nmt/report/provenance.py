@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.monitor.forecast import job_seconds
-from nmt.settings.checks import parse_json
+from nmt.settings.checks import identifier, parse_json, read_values
 from nmt.settings.project import PROJECT
 from nmt.system.files import read_json, sha256, write_json
 from nmt.system.options import Output
@@ -30,15 +30,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def commit(folder: Path) -> str | None:
-    """The commit of the project in `folder`, followed by "+" if files have changed since; None without git."""
+    """The commit of the project in `folder`, followed by "+" if files have changed since; None without git.
+
+    A repository around the folder is another project's.
+    """
     try:
-        head, changes = (
+        top, head, changes = (
             subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout.strip()
-            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+            for words in (
+                ["rev-parse", "--show-toplevel"],
+                ["rev-parse", "HEAD"],
+                ["status", "--porcelain", "--untracked-files=no"],
+            )
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return head + ("+" if changes else "")
+    return head + ("+" if changes else "") if Path(top) == folder.resolve() else None
 
 
 def versions() -> dict[str, str]:
@@ -55,8 +62,8 @@ def versions() -> dict[str, str]:
 def run(arguments: argparse.Namespace) -> None:
     models: dict[str, Any] = {}
     for path in arguments.summaries:
-        summary = read_json(path)
-        models[summary["variant"]] = {key: summary[key] for key in OF_A_MODEL if key in summary}
+        name, summary = read_values(path, variant=identifier())["variant"], read_json(path)
+        models[name] = {key: summary[key] for key in OF_A_MODEL if key in summary}
     record = {
         "experiment": arguments.experiment,
         "command": arguments.command,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import select
 import sys
 import threading
@@ -34,6 +35,8 @@ LOOPBACK = "127.0.0.1"
 LARGEST = 2**16  # bytes of a request
 SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
+LONGEST_SEARCH = 20  # seconds, for others wait; then the best translation so far is the answer
+HOST = re.compile(r"\w[\w.-]*", re.ASCII)  # a name as browsers send it
 SHARE = 4  # a pause is at least as many times as long as showing a state took
 EXAMPLES = """\
 example:
@@ -107,6 +110,14 @@ def run(arguments: argparse.Namespace) -> None:
         found.serve_forever()
 
 
+class _TimeOverError(Exception):
+    """The search has taken too long; `best` is its best hypothesis so far."""
+
+    def __init__(self, best: Hypothesis) -> None:
+        super().__init__()
+        self.best = best
+
+
 class Service:
     """Translates a sentence at a time, whatever the number of threads that call it."""
 
@@ -121,6 +132,8 @@ class Service:
 
         A message has the source and each translation as `reader` gives them, with its rows of weights, if any. That of
         a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
+
+        There is one search, which is not repeated with a wider beam, and it ends in time.
         """
         from nmt.search.beam import BeamSettings, search
 
@@ -129,7 +142,7 @@ class Service:
         [symbols] = to_symbols([words], trained.source, "the text")
         if not symbols:
             return {"error": "there are no words in it"}
-        settings = BeamSettings(self._beam, n_best=min(self._n_best, self._beam), alignments=True)
+        settings = BeamSettings(self._beam, n_best=min(self._n_best, self._beam), alignments=True, fallback=False)
         silent_until = 0.0
 
         def message(found: Sequence[Hypothesis], done: bool) -> Message:
@@ -139,19 +152,28 @@ class Service:
                 shown = {"text": self._read(one.target[:-1] if one.ended else one.target), "rows": rows}
                 translations.append({**shown, "log_probability": one.log_probability, "symbols": one.length})
             given = len(words) if trained.has_words(0) else len(trained.source.split(words))
-            note = "" if len(used) == given else f"Only the first {len(used)} of {given} words were used."
-            return {"source": self._read_source(used), "translations": translations, "done": done, "note": note}
+            notes = [] if len(used) == given else [f"Only the first {len(used)} of {given} words were used."]
+            if not found[0].ended:
+                notes.append("The translation came to no end and is cut off.")
+            answer = {"source": self._read_source(used), "translations": translations, "done": done}
+            return {**answer, "note": " ".join(notes)}
 
         def watch(leader: Callable[[], Hypothesis]) -> None:
             nonlocal silent_until
             start = time.monotonic()
+            if start >= end_of_turn:
+                raise _TimeOverError(leader())
             if start >= silent_until:
                 show(message([leader()], False))
                 end = time.monotonic()
                 silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
 
         with self._turn:
-            [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
+            end_of_turn = time.monotonic() + LONGEST_SEARCH
+            try:
+                [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
+            except _TimeOverError as over:
+                best = [over.best]
         return message(best, True)
 
 
@@ -170,6 +192,10 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
 
     Browsers may call it by the names `allowed`, besides its own.
     """
+    for name in allowed:
+        if not HOST.fullmatch(name):
+            raise UserError(f"--allow-host {name}: no name of a host; give it alone, without http:// and without port")
+    content = page.encode(errors="replace")  # what was given in other bytes than UTF-8
     names = {"localhost", *(name.lower() for name in (host, *allowed))}
 
     class Handler(BaseHTTPRequestHandler):
@@ -182,7 +208,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             if self.path != "/":
                 self._answer(HTTPStatus.NOT_FOUND, b"no such page\n", "text/plain")
                 return
-            self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8")
+            self._answer(HTTPStatus.OK, content, "text/html; charset=utf-8")
 
         def do_POST(self) -> None:
             if self._is_foreign():

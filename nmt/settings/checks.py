@@ -64,15 +64,11 @@ def integer(minimum: int, maximum: int = LARGEST) -> Check:
     )
 
 
-def finite(minimum: float = -math.inf, below: float = math.inf) -> Check:
-    """A number of float32, at least `minimum` and, where given, below `below`."""
+def finite(minimum: float = -math.inf) -> Check:
+    """A number of float32, at least `minimum`."""
     words = "a number" + ("" if minimum == -math.inf else f", {minimum:g} or more")
-    words += "" if below == math.inf else f" and below {below:g}"
-    least = max(minimum, -LARGEST_SINGLE)
-    schema = {"type": "number", "minimum": least, "maximum": LARGEST_SINGLE}
-    if below < math.inf:
-        schema["exclusiveMaximum"] = below
-    return Check(words, lambda value: _is_number(value) and minimum <= value < below, schema)
+    schema = {"type": "number", "minimum": max(minimum, -LARGEST_SINGLE), "maximum": LARGEST_SINGLE}
+    return Check(words, lambda value: _is_number(value) and minimum <= value, schema)
 
 
 def positive(below: float = math.inf) -> Check:
@@ -84,10 +80,29 @@ def positive(below: float = math.inf) -> Check:
     return Check(words, lambda value: _is_number(value) and SMALLEST_SINGLE <= value < below, schema)
 
 
+def between(minimum: float, maximum: float) -> Check:
+    """A number from `minimum` to `maximum`."""
+    return Check(
+        f"a number from {minimum:g} to {maximum:g}",
+        lambda value: _is_number(value) and minimum <= value <= maximum,
+        {"type": "number", "minimum": minimum, "maximum": maximum},
+    )
+
+
+def probability(bits: int) -> Check:
+    """0, or a probability that random numbers of so many bits can express, and that is less than 1."""
+    numbers = 2**bits
+    above = between(1 / numbers, 1 - 1 / numbers)
+    return Check(
+        f"0, or a number from 1/{numbers} to {numbers - 1}/{numbers}",
+        lambda value: above.accepts(value) or (_is_number(value) and value == 0),
+        {"anyOf": [{"const": 0}, above.schema]},
+    )
+
+
 def fraction() -> Check:
     """A number from 0 to 1."""
-    schema = {"type": "number", "minimum": 0, "maximum": 1}
-    return Check("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1, schema)
+    return between(0, 1)
 
 
 def choice(*values: str) -> Check:

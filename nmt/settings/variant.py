@@ -21,6 +21,7 @@ from nmt.settings.checks import (
     optional,
     parse_json,
     positive,
+    probability,
     text,
 )
 from nmt.settings.parts import parts_of
@@ -89,7 +90,7 @@ class Optimization:
     rho: Annotated[float, positive(below=1)] = 0.95
     epsilon: Annotated[float, positive()] = 1e-6
     clip_norm: Annotated[float, positive()] = 1.0
-    dropout: Annotated[float, finite(0, below=1), Neutral(0.0)] = 0.0
+    dropout: Annotated[float, probability(16), Neutral(0.0)] = 0.0  # the bits of its random numbers
     loss: Annotated[str, choice("sum", "mean")] = "sum"
     batch: Annotated[int, integer(1, LARGEST_BATCH)] = 80
     sort_batches: Annotated[int, integer(1, LARGEST_BATCH)] = 20

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from nmt.system.files import UserError
+from nmt.system.memory import recall, remember
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = Path(".snakemake/modules.json")  # in the working directory
@@ -61,11 +60,7 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
         trees[module], imported = _read(module)
         waiting.extend(_own(imported) | set(_packages(module)))
     if _memory() != known:
-        # Without a file, or with a damaged one, the modules are parsed again: a failure here costs time only.
-        with suppress(OSError):
-            MEMORY.parent.mkdir(exist_ok=True)
-            content = json.dumps(_memory())
-            MEMORY.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}")
+        remember(MEMORY, _memory())
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
@@ -92,16 +87,8 @@ def _own(names: Iterable[str]) -> set[str]:
 
 @cache
 def _memory() -> dict[str, Any]:
-    """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports.
-
-    The file begins with the hash of the rest: of a damaged one, nothing is believed.
-    """
-    with suppress(OSError, ValueError):
-        found, _, content = MEMORY.read_text().partition("\n")
-        if hashlib.sha256(content.encode()).hexdigest() == found:
-            kept: dict[str, Any] = json.loads(content)
-            return kept
-    return {}
+    """For each module that was read: the hash of its file, the hash of its syntax tree, and what it imports."""
+    return recall(MEMORY)
 
 
 @cache

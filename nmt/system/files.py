@@ -58,8 +58,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise _refusal(path, error) from None
     try:
         yield partial
-        with open(partial, "rb") as written:
-            os.fsync(written.fileno())
+        _sync(partial)
         os.replace(partial, final)
     except OSError as error:
         if error.errno in DISK_FULL or str(error.filename) == str(partial):
@@ -124,6 +123,13 @@ def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
         return False
 
     return is_own
+
+
+def _sync(path: Path) -> None:
+    """Write the content of a file to disk; of a pipe or a device there is none."""
+    if path.is_file():
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
 
 
 def sync_folder(folder: Path) -> None:
@@ -253,6 +259,24 @@ def check_regular(path: str | os.PathLike[str]) -> None:
         raise UserError(f"{path}: {special}; name a file" if os.path.exists(path) else f"{path}: no such file")
 
 
+def regular(path: str, flags: int) -> int:
+    """The opener, as `open` takes one, of a file that lies in a folder: it waits for no pipe, and reads no device.
+
+    Raises UserError where the path leads to one.
+    """
+    try:
+        number = os.open(path, flags | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # of a socket, and of a pipe to write to that nobody reads
+            raise
+    else:
+        kind = os.fstat(number).st_mode
+        if stat.S_ISREG(kind) or stat.S_ISDIR(kind):  # a folder is refused by `open`
+            return number
+        os.close(number)
+    raise UserError(f"{path}: a pipe or a device in the place of a file; remove it")
+
+
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """Yield the lines of a UTF-8 file as `decode_lines` does. Raises UserError if there is no such file."""
     try:
@@ -294,23 +318,30 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
 
 
 def write_together(files: Sequence[tuple[str | os.PathLike[str], Iterable[str]]]) -> int:
-    """Write lines to each file as `write_lines` does, and rename none before all are whole; return their number."""
+    """Write lines to each file as `write_lines` does; return their number.
+
+    All are on disk before the first is renamed, and the last of `files` is renamed last.
+    """
     count = 0
     with ExitStack() as stack:
-        partials = [stack.enter_context(atomic(path)) for path, _ in files]
+        # What is entered last is renamed first.
+        partials = [stack.enter_context(atomic(path)) for path, _ in reversed(files)][::-1]
         for partial, (_, lines) in zip(partials, files, strict=True):
             with open(partial, "w", encoding="utf-8", newline="\n") as file:
                 for line in lines:
                     file.write(line)
                     file.write("\n")
                     count += 1
+        for partial in partials:
+            _sync(partial)
     return count
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """The value in a JSON file. Raises UserError if the file is missing or broken."""
+    """The value in a JSON file. Raises UserError if the file is missing or broken, a pipe or a device."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8", opener=regular) as file:
+            return json.load(file)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (ValueError, RecursionError) as error:
@@ -318,12 +349,15 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` as indented JSON with a final newline. Raises UserError if a number in it is not finite."""
+    """Write `value` as indented JSON with a final newline. Raises UserError if a number in it is not finite.
+
+    A byte that is not UTF-8, as in a command, is escaped.
+    """
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError:
         raise UserError(f"{path}: not written, for a number in it is not finite; check what it is made from") from None
-    write_lines(path, [text])
+    write_lines(path, [text.encode(errors="backslashreplace").decode()])
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

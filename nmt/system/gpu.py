@@ -54,7 +54,7 @@ def _open(path: Path) -> int:
     """Open `path` for reading, which suffices to lock another user's file; create it if it is missing."""
     while True:
         try:
-            return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             pass
         try:

@@ -27,11 +27,14 @@ def whole(cell: str) -> int:
     return int(cell)
 
 
-def real(cell: str) -> float:
-    """The number that a cell holds. Raises ValueError where it is none or not finite."""
+def real(cell: str, minimum: float = -math.inf, maximum: float = math.inf) -> float:
+    """The number that a cell holds. Raises ValueError where it is none, not finite or out of range."""
     value = float(cell) if len(cell) <= SHOWN else math.nan
     if not math.isfinite(value):
         raise ValueError(f"not a finite number: {cell[:SHOWN]!r}")
+    if not minimum <= value <= maximum:
+        limits = f"{minimum:g} or more" if maximum == math.inf else f"from {minimum:g} to {maximum:g}"
+        raise ValueError(f"not a number {limits}: {cell!r}")
     return value
 
 

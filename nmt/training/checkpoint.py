@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO
 import torch
 
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, atomic, check_replaceable, sync_folder, warn
+from nmt.system.files import UserError, atomic, check_replaceable, regular, sync_folder, warn
 from nmt.training.metrics import METRICS
 
 LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
@@ -95,12 +96,14 @@ def _is_own(path: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise UserError if `folder` holds anything but the files that training writes there; a link would be followed."""
+    """Raise UserError if `folder` holds anything but what training writes there, or cannot be made."""
+    if folder.is_symlink() and not folder.exists():
+        raise UserError(f"{folder}: a link that leads nowhere; remove it, or name another folder")
     check_replaceable(folder, "a folder of checkpoints", _is_own)
     for path in folder.iterdir() if folder.exists() else []:
-        # Another process that trains there may have removed it meanwhile.
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise UserError(f"{path}: a link, a folder or a pipe, where training writes a file; remove it")
+        with suppress(FileNotFoundError):  # another process, which trains there, has renamed it
+            if not stat.S_ISREG(path.lstat().st_mode):  # what is written through a link is another file
+                raise UserError(f"{path}: a link, a folder, a pipe or a device in the place of a file; remove it")
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -115,7 +118,7 @@ def locked(folder: Path, wait: bool = True) -> Iterator[None]:
     Without `wait`, raises UserError where another process trains there.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
+    with open(folder.with_name(f".{folder.name}.lock"), "a", opener=regular) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -160,7 +163,9 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         path = folder / name
         if not path.exists():
             continue
-        with open(path, "rb") as file:
+        if path.is_dir():
+            raise UserError(f"{path}: a folder where a checkpoint belongs; remove it")
+        with open(path, "rb", opener=regular) as file:
             checkpoint = _read(file)
         if checkpoint is None:
             os.replace(path, folder / DAMAGED)
@@ -192,7 +197,7 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
     Raises UserError if there is none.
     """
     for name in (LATEST, PREVIOUS):  # the order in which training renames a checkpoint
-        with suppress(FileNotFoundError, NotADirectoryError), open(folder / name, "rb") as file:
+        with suppress(FileNotFoundError, NotADirectoryError), open(folder / name, "rb", opener=regular) as file:
             checkpoint = _read(file)
             if checkpoint is not None:
                 return checkpoint

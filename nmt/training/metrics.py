@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.settings.checks import finite, integer
+from nmt.system.files import regular
 
 METRICS = "metrics.jsonl"
 
@@ -45,11 +46,12 @@ def _written(file: Path) -> float:
 def read_metrics(file: Path) -> list[Record]:
     """The records of a file to which training may be writing; a line that is not a whole record is skipped."""
     try:
-        lines = file.read_bytes().split(b"\n")
+        with open(file, "rb", opener=regular) as lines:
+            content = lines.read()
     except FileNotFoundError:
         return []
     records = []
-    for line in lines:
+    for line in content.split(b"\n"):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):

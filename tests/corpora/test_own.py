@@ -186,3 +186,8 @@ def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pyt
     for damaged in ("", "[[", "[]", '{"a.en": [[4], 1]}', "[" * 100_000):
         owning.MEMORY.write_text(damaged)
         assert found() == hashlib.sha256(b"two\n").hexdigest()
+    whole = owning.MEMORY.read_text()
+    for place in range(0, len(whole), 5):
+        owning.MEMORY.write_text(f"{whole[:place]}{'1' if whole[place] == '0' else '0'}{whole[place + 1 :]}")
+        assert found() == hashlib.sha256(b"two\n").hexdigest()
+        assert owning.MEMORY.read_text() == whole

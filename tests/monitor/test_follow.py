@@ -232,7 +232,7 @@ def test_make_demo_uses_the_logger(code: int, tmp_path: Path) -> None:
     made = subprocess.run(["make", "demo"], cwd=tmp_path, env=inherited, capture_output=True, text=True, check=False)
     assert bool(made.returncode) == bool(code), made.stderr
     assert made.stdout.startswith("a line a stage\n")
-    assert ("results/demo/index.html" in made.stdout) == (not code)
+    assert ("results/demo/report.html" in made.stdout) == (not code)
     assert (tmp_path / "logs/demo.log").read_text() == "all else\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import subprocess
@@ -30,7 +31,7 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "benchmarks" / path).parent.mkdir(parents=True)
         lines = ["s\th:m:s", *(f"{time}\t0:00:00" for time in times)]
         (tmp_path / "benchmarks" / f"{path}.tsv").write_text("".join(line + "\n" for line in lines))
-    words = ["--experiment", "one", "--command", "snakemake --cores 2", "--configuration", '{"seed": 3}']
+    words = ["--experiment", "one", "--command", os.fsdecode(b"snakemake \xff"), "--configuration", '{"seed": 3}']
     words += ["--code", '{"evaluate": "ab"}', "--summaries", "summary.json", "--texts", "train.en"]
     assert main(["provenance", *words, "--output", "record.json"]) == 0
     record = json.loads((tmp_path / "record.json").read_text())
@@ -38,7 +39,7 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch("[0-9a-f]{40}[+]?", record.pop("commit"))
     assert record == {
         "experiment": "one",
-        "command": "snakemake --cores 2",
+        "command": os.fsdecode(b"snakemake \xff"),
         "seconds": {"train": 3.5, "tokenize": 0.2},
         "models": {"A": {"hours": 0.5, "device": "CPU, 1 thread", "seed": 3}},
         "texts": {"train.en": sha256(tmp_path / "train.en")},
@@ -60,6 +61,29 @@ def test_the_commit_says_whether_files_have_changed(tmp_path: Path) -> None:
     assert clean
     (tmp_path / "file").write_text("2\n")
     assert commit(tmp_path) == f"{clean}+"
+
+
+def test_the_commit_of_a_repository_around_the_project_is_not_its_own(tmp_path: Path) -> None:
+    words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message", "one"]
+    for one in (["init", "--quiet"], words):
+        subprocess.run(["git", *one], cwd=tmp_path, check=True)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert commit(tmp_path / "link")
+    assert commit(tmp_path / "project") is None
+
+
+@pytest.mark.parametrize("summary", ["[]", "{}", "5", "null", '"x"', '{"variant": [1]}', '{"variant": {}}'])
+def test_a_summary_of_something_else_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], summary: str
+) -> None:
+    (tmp_path / "summary.json").write_text(summary)
+    words = ["--experiment", "one", "--command", "c", "--configuration", "{}", "--code", "{}", "--texts", __file__]
+    words += ["--summaries", str(tmp_path / "summary.json"), "--output", str(tmp_path / "record.json")]
+    assert main(["provenance", *words]) == 1
+    assert re.search(
+        r'summary\.json: "variant": expected a name of .*; make the file again\n$', capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.parent.name)

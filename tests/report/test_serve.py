@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import socket
 import threading
@@ -157,6 +158,23 @@ def test_a_long_line_is_cut_and_says_so(start: Callable[..., int], monkeypatch: 
     assert len(last["translations"][0]["rows"][0]) == 2 * (100 + 1)
 
 
+def test_a_translation_without_an_end_is_cut_off_and_says_so(start: Callable[..., int], tmp_path: Path) -> None:
+    """There is no second search, in which others would wait for minutes."""
+    last = ask(start(end=-50), LINE)[-1]
+    found = [one["text"] for one in last["translations"]]
+    assert len(found) == 3
+    assert found[:1] == texts(by_hand(tmp_path / "model", LINE)[:1])
+    assert last["note"] == "The translation came to no end and is cut off."
+
+
+def test_a_search_ends_in_time(start: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "LONGEST_SEARCH", 0)
+    [last] = ask(start(end=-50), LINE)
+    assert [one["symbols"] for one in last["translations"]] == [1]
+    assert last["done"]
+    assert "is cut off" in last["note"]
+
+
 def test_twenty_requests_at_once(start: Callable[..., int]) -> None:
     port = start()
     lines = [f"s{2 + number % 8} {LINE}" for number in range(20)]
@@ -198,6 +216,16 @@ def test_a_browser_that_closes_ends_its_search(
         threading.Event().wait(0.1)
     assert isinstance(ended[0], ConnectionError)
     assert capfd.readouterr().err == ""
+
+
+def test_an_example_that_is_not_utf8_is_shown_as_far_as_it_is(tmp_path: Path) -> None:
+    trained = load_trained(save(tmp_path), "cpu")
+    service = serve.Service(Translator(trained, False), BEAM, 3)
+    with serve.server(service, serve.page(trained, os.fsdecode(b"a \xff b")), "127.0.0.1", 0) as found:
+        threading.Thread(target=found.handle_request).start()
+        connection = HTTPConnection("127.0.0.1", found.server_port, timeout=60)
+        connection.request("GET", "/")
+        assert b'<button id="example">a ? b</button>' in connection.getresponse().read()
 
 
 def test_the_page_is_for_this_machine(start: Callable[..., int], tmp_path: Path) -> None:
@@ -284,6 +312,9 @@ def test_a_users_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.endswith("--port 8000: no name of a machine; name others\n")
     assert main([*command, "--host", ""]) == 1
     assert "--host: empty, which would let every machine in; name an address" in capsys.readouterr().err
+    for name in ("a.example:8000", "https://a.example", "*", "", "ü.example"):
+        assert main([*command, "--port", "0", "--allow-host", name]) == 1
+        assert f"--allow-host {name}: no name of a host; give it alone, without http" in capsys.readouterr().err
     assert main([*command, "--n-best", "0"]) == 1
     assert capsys.readouterr().err == "nmt serve: --n-best 0: must be from 1 to 1000\n"
 

@@ -276,7 +276,7 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
         ("{shortlist: {size: 100000000000000}}", "shortlist.size: expected a whole number, from 2 to "),
         ("{threads: {train: 100000}}", "threads.train: expected a whole number, from 1 to 1024"),
         ("{defaults: {rho: 1}}", "rho: expected a number above 0 and below 1"),
-        ("{defaults: {dropout: 1}}", "dropout: expected a number, 0 or more and below 1"),
+        ("{defaults: {dropout: 1}}", "dropout: expected 0, or a number from 1/65536 to 65535/65536, not 1"),
         ("{defaults: {learning_rate: .nan}}", "learning_rate: expected a number"),
         ("{defaults: {optimizer: sgd}}", "optimizer: expected one of adadelta, adam, not 'sgd'"),
         ("{defaults: {embedding_bias: 1}}", "embedding_bias: expected true or false"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from nmt.system.files import (
     read_json,
     read_lines,
     recorded,
+    regular,
     sha256,
     verify,
     write_json,
@@ -163,6 +165,16 @@ def test_files_are_written_together_or_not_at_all(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "new\n", "second": "a\nb\n"}
 
 
+def test_all_are_on_disk_before_the_last_is_renamed_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    replace, sync = os.replace, os.fsync
+    monkeypatch.setattr(os, "replace", lambda one, other: (done.append(Path(other).name), replace(one, other)))
+    monkeypatch.setattr(os, "fsync", lambda number: (done.append("sync"), sync(number)))
+    write_together([(tmp_path / "scores", ["1"]), ("/dev/null", ["2"]), (tmp_path / "output", ["3"])])
+    assert done[:3] == ["sync", "sync", "sync"]
+    assert [one for one in done if one != "sync"] == ["scores", "output"]
+
+
 def test_a_folder_without_room_is_named(small_disk: SmallDisk) -> None:
     check_room(small_disk.folder)
     small_disk.limit(5000)
@@ -237,6 +249,31 @@ def test_json_survives_a_file(tmp_path: Path) -> None:
     (tmp_path / "value.json").write_text("{")
     with pytest.raises(UserError, match="not JSON"):
         read_json(tmp_path / "value.json")
+
+
+def test_bytes_that_are_no_text_are_escaped_in_json(tmp_path: Path) -> None:
+    value = {os.fsdecode(b"a\xff"): ["\ud800 é"]}
+    write_json(tmp_path / "value.json", value)
+    assert "a\\udcff" in (tmp_path / "value.json").read_text(encoding="utf-8")
+    assert read_json(tmp_path / "value.json") == value
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    if kind == "pipe":
+        os.mkfifo("value.json")
+    elif kind == "device":
+        Path("value.json").symlink_to("/dev/zero")
+    else:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind("value.json")
+    with pytest.raises(UserError, match=r"value\.json: a pipe or a device in the place of a file; remove it"):
+        read_json("value.json")
+    with pytest.raises(UserError, match="a pipe or a device"):
+        open("value.json", "a", opener=regular).close()
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])

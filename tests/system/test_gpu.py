@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,12 @@ def test_a_gpu_is_free_again_when_its_process_is_killed(folder: Path) -> None:
         first.wait()
         with process("a", "b") as third:
             assert said(third) == numbers[0]
+
+
+def test_a_pipe_in_the_place_of_a_lock_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "nmt-gpu-a.0.lock")
+    with process("a") as one:
+        assert said(one) == 0
 
 
 def test_more_processes_than_gpus_share_them_evenly_and_say_so(folder: Path) -> None:

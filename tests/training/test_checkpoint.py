@@ -26,10 +26,12 @@ from nmt.training.checkpoint import (
     State,
     check_folder,
     locked,
+    look_at_checkpoint,
     read_checkpoint,
     remove_checkpoints,
     write_checkpoint,
 )
+from nmt.training.metrics import read_metrics
 from tests.training.toy import tiny_variant
 
 SETTINGS = {"hidden": 6, "continues": None}
@@ -286,7 +288,7 @@ def test_under_torchrun_a_second_training_does_not_wait(tmp_path: Path) -> None:
         pytest.fail("entered")
 
 
-@pytest.mark.parametrize("name", ["latest.pt", "previous.pt", "metrics.jsonl"])
+@pytest.mark.parametrize("name", ["latest.pt", "previous.pt", ".latest.pt.1.partial", "metrics.jsonl"])
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, partial(os.symlink, "../diary"), partial(os.symlink, "nowhere")])
 def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable[[Path], None], name: str) -> None:
     """A pipe would be waited for, and a link written through."""
@@ -294,8 +296,39 @@ def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     make(folder / name)
-    with pytest.raises(UserError, match=f"{name}: a link, a folder or a pipe, where training writes a file; remove it"):
+    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in the place of a file; remove it"):
         check_folder(folder)
+
+
+@pytest.mark.parametrize("name", ["latest.pt", "previous.pt", ".checkpoints.lock", "metrics.jsonl"])
+def test_a_pipe_in_the_place_of_a_file_is_one_line_and_no_wait(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    path = tmp_path / name if name.endswith("lock") else folder / name
+    os.mkfifo(path)
+    readers: dict[str, Callable[[], object]] = {
+        ".checkpoints.lock": lambda: locked(folder).__enter__(),
+        "metrics.jsonl": lambda: read_metrics(path),
+    }
+    with pytest.raises(UserError, match=f"{name}: a pipe or a device in the place of a file; remove it"):
+        readers.get(name, lambda: read_checkpoint(folder, SETTINGS))()
+    if name.endswith(".pt"):
+        with pytest.raises(UserError, match=f"{name}: a pipe or a device"):
+            look_at_checkpoint(folder)
+
+
+def test_a_file_that_another_training_renames_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / ".latest.pt.1.partial"]))
+    check_folder(tmp_path)
+
+
+@pytest.mark.parametrize("to", ["link", "nowhere"])
+def test_a_link_that_leads_nowhere_is_called_so(tmp_path: Path, to: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / to)
+    with pytest.raises(UserError, match="link: a link that leads nowhere; remove it, or name another folder"):
+        check_folder(tmp_path / "link")
 
 
 def test_the_last_checkpoint_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from nmt.settings.variant import Optimization
-from nmt.training.dropout import Dropout
+from nmt.system.files import UserError
+from nmt.training.dropout import BITS, Dropout
 from nmt.training.parallel import Processes
 from nmt.training.update import Update
 from tests.model.models import kinds, ragged_batch, tiny_model
@@ -31,6 +32,16 @@ def test_units_are_dropped_and_the_others_scaled(probability: float) -> None:
     for axis in (0, 1):  # no row or column has much more than its share
         assert (dropped.double().mean(axis) - probability).abs().max() < 6 * (0.25 / 400) ** 0.5
     torch.testing.assert_close(masks[~dropped].unique(), torch.tensor([1 / (1 - probability)]))
+
+
+def test_a_probability_that_the_random_numbers_cannot_express_is_refused() -> None:
+    smallest = 2**-BITS
+    for probability, dropped in ((smallest, 1), (1 - smallest, 2**BITS - 1)):
+        dropout = make_dropout(dropout=tiny_variant(dropout=probability).optimization.dropout)
+        assert dropout.least + 2 ** (BITS - 1) == dropped
+    for probability in (smallest / 2, 1 - smallest / 2, 1e-9, 0.99999, True):
+        with pytest.raises(UserError, match=r"dropout: expected 0, or a number from 1/65536 to 65535/65536"):
+            tiny_variant(dropout=probability)
 
 
 def test_masks_follow_from_the_seed_and_the_number_of_the_update() -> None:

@@ -53,7 +53,7 @@ def read_points(path: str) -> dict[str, list[Point]]:
     columns = WITHOUT_BANDS if next(read_lines(path), "") == ",".join(WITHOUT_BANDS) else COLUMNS
     for number, (model, low, high, sentences, *scores) in enumerate(read_csv(path, columns), 2):
         try:
-            bleu, lower, upper = [*(real(score) if score else None for score in scores), None, None][:3]
+            bleu, lower, upper = [*(real(score, 0, 100) if score else None for score in scores), None, None][:3]
             point = Point(whole(low), whole(high) if high else None, whole(sentences), bleu, lower, upper)
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    panels = read_panels(arguments.points)
+    panels = read_panels(arguments.points, may_be_empty=True)
     if not panels:
         warn(f"{arguments.points}: no alignment in it; Figure 3 is empty")
     with style():

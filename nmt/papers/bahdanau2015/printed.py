@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from nmt.system.files import UserError, warn
-from nmt.system.tables import read_tsv
+from nmt.system.tables import read_tsv, real, whole
 
-# float and int for numbers, str for names; an empty cell is None.
-COLUMNS: dict[str, type] = {
-    "all": float,
-    "no_unk": float,
-    "updates": int,
-    "epochs": float,
-    "hours": float,
+BLEU = partial(real, minimum=0, maximum=100)
+# What reads a cell of each column; an empty one is None.
+COLUMNS: dict[str, Callable[[str], float | str]] = {
+    "all": BLEU,
+    "no_unk": BLEU,
+    "updates": whole,
+    "epochs": real,
+    "hours": real,
     "device": str,
-    "train_nll": float,
-    "development_nll": float,
+    "train_nll": real,
+    "development_nll": real,
 }
 
 Row = dict[str, float | int | str | None]
@@ -32,8 +34,8 @@ def read_printed(path: str) -> Printed:
             raise UserError(f"{path}: line {number} repeats the label {label}")
         try:
             rows[label] = {
-                column: kind(cell) if cell else None
-                for (column, kind), cell in zip(COLUMNS.items(), cells, strict=True)
+                column: read(cell) if cell else None
+                for (column, read), cell in zip(COLUMNS.items(), cells, strict=True)
             }
         except ValueError as error:
             raise UserError(f"{path}: line {number} is not a row of numbers ({error})") from None

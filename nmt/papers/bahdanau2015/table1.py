@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import BLEU, Score, read_scores, spread
+from nmt.evaluation.scores import BLEU, PERCENT, Score, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -80,6 +80,8 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
+        if not all(map(PERCENT.accepts, scores)):
+            raise ValueError("no BLEU")
         tuned = (
             f"{sentences:,} sentences of the development set ({scores[0]:.2f} BLEU on them before, "
             f"{scores[kept]:.2f} with the weights used)"

@@ -23,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     chosen = [dict(zip(SPECIALIZED, row, strict=True)) for row in read_csv(arguments.dimensions, SPECIALIZED)]
+    if not chosen:
+        raise UserError(f"{arguments.dimensions}: no dimensions in it; make it again")
     sentence, alpha = one_sentence(arguments, "Figure 4")
     panels = []
     for row in chosen:

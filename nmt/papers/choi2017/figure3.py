@@ -31,7 +31,7 @@ def read_points(path: str) -> tuple[list[str], NDArray[np.floating]]:
                 raise ValueError("dimensions are counted from 1")
             if place in weights:
                 raise ValueError("this weight is there twice")
-            weights[place] = real(weight)
+            weights[place] = real(weight, 0, 1)
             symbols[place[0]] = symbol
         except ValueError as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None

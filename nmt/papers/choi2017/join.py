@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 from types import ModuleType
 
 from nmt.papers.choi2017 import table1, table2
+from nmt.papers.choi2017.printed import check_number
 from nmt.report.markup import add_table_arguments
 from nmt.system.files import UserError, read_lines, write_lines
-from nmt.system.tables import read_csv, real, whole, write_csv
+from nmt.system.tables import read_csv, whole, write_csv
 
 KEYS = ("pair", "model", "batch", "beam")  # of a row
 TEXTS = ("pair", "model", "baseline", "device", "signature", "detokenized_signature")
 COUNTS = ("batch", "beam", "sentences", "development_sentences", "seeds")
+MAY_BE_EMPTY = re.compile("more_seconds|paper_.*|.*_ceiling|.*_sd")  # columns that hold nothing where nothing is known
 LAYOUTS = {
     ",".join(columns): (table, columns)
     for table, columns in ((table1, table1.COLUMNS), (table1, table1.WITH_SEEDS), (table2, table2.COLUMNS))
@@ -61,10 +64,12 @@ def _layout(path: str) -> tuple[ModuleType, tuple[str, ...]]:
 
 
 def _check_numbers(row: dict[str, str], where: str) -> None:
-    """UserError where a cell of numbers holds something else; what is not known is empty."""
+    """UserError where a cell of numbers holds something else; what may be unknown may be empty."""
     for column, cell in row.items():
         try:
-            if column in COUNTS or (cell and column not in TEXTS):
-                (whole if column in COUNTS else real)(cell)
+            if column in COUNTS:
+                whole(cell)
+            elif column not in TEXTS and (cell or not MAY_BE_EMPTY.fullmatch(column)):
+                check_number(column, cell)
         except ValueError as error:
             raise UserError(f"{where}: {column}: {error}; make the table again") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from nmt.papers.choi2017.printed import printed_number, read_printed
+from nmt.papers.choi2017.printed import MOST_SECONDS, printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
 from nmt.system.files import UserError, write_lines
@@ -19,6 +19,7 @@ COLUMNS = (
     *("pair", "model", "baseline", "batch", "seconds", "more_seconds", "paper_seconds", "paper_more_seconds"),
     *("sentences", "beam", "device"),
 )
+LEAST_SECONDS = 1e-4  # the least above 0 that the step translation_times writes
 
 # What the paper's times are, and where one of its percentages is not that of its times.
 PAPER = (
@@ -41,41 +42,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    turns = [dict(zip(TIMES, row, strict=True)) for row in read_csv(arguments.times, TIMES)]
-    if not turns:
-        raise UserError(f"{arguments.times}: no times in it; make it again with the step translation_times")
-    totals: dict[tuple[str, str], tuple[float, int]] = {}
-    for index, turn in enumerate(turns, 2):
-        key = turn["model"], turn["batch"]
-        seconds, sentences = totals.get(key, (0.0, 0))
-        try:
-            totals[key] = seconds + real(turn["seconds"]), sentences + whole(turn["sentences"])
-        except ValueError as error:
-            raise UserError(f"{arguments.times}: row {index}: {error}; make the file again") from None
+    totals, sentences, (beam, device) = _totals(arguments.times)
     baselines = dict(arguments.compare)
     for label in [*baselines, *baselines.values()]:
         if label not in {model for model, _ in totals}:
             raise UserError(f"--compare: {label} is not in {arguments.times}; name one of its models")
     for model, batch in totals:
-        if model in baselines and not totals.get((baselines[model], batch), (0.0, 0))[0] > 0:
+        if model in baselines and (baselines[model], batch) not in totals:
             raise UserError(
                 f"{arguments.times}: no time of {baselines[model]} at batch {batch}, with which {model} is compared; "
                 "make it again with the step translation_times"
             )
     printed = read_printed(arguments.printed)
     rows = []
-    for (model, batch), (seconds, sentences) in totals.items():
+    for (model, batch), seconds in totals.items():
         baseline = baselines.get(model, "")
-        more = 100 * (seconds / totals[baseline, batch][0] - 1) if baseline else None
+        more = 100 * (seconds / totals[baseline, batch] - 1) if baseline else None
         # The paper's times are beside those of single sentences, which its program translates.
         theirs = [
             printed_number(printed, arguments.pair, model, column) if batch == "1" else ""
             for column in ("seconds", "more_seconds")
         ]
         values = (arguments.pair, model, baseline, batch, number(seconds, 2), number(more, 1), *theirs, str(sentences))
-        rows.append(dict(zip(COLUMNS, (*values, turns[0]["beam"], turns[0]["device"]), strict=True)))
+        rows.append(dict(zip(COLUMNS, (*values, beam, device), strict=True)))
     write_csv(arguments.output_csv, COLUMNS, [list(row.values()) for row in rows])
     write_lines(arguments.output_md, markdown(rows, arguments.generated))
+
+
+def _totals(path: str) -> tuple[dict[tuple[str, str], float], int, tuple[str, str]]:
+    """(model, batch) -> seconds, the number of sentences, and the beam and the device.
+
+    Raises UserError unless every model has every turn once, of the same sentences at the same beam on the same device.
+    """
+    rows = [dict(zip(TIMES, row, strict=True)) for row in read_csv(path, TIMES)]
+    if not rows:
+        raise UserError(f"{path}: no times in it; make it again with the step translation_times")
+    seconds: dict[tuple[str, str], dict[int, float]] = {}  # of each turn
+    sentences: dict[int, int] = {}  # of each turn
+    how = rows[0]["beam"], rows[0]["device"]
+    for index, row in enumerate(rows, 2):
+        times = seconds.setdefault((row["model"], row["batch"]), {})
+        try:
+            turn, count = whole(row["turn"]), whole(row["sentences"])
+            if turn in times:
+                raise ValueError(f"turn {turn} of this model is there twice")
+            if sentences.setdefault(turn, count) != count:
+                raise ValueError(f"{count} sentences, where an earlier row of turn {turn} has {sentences[turn]}")
+            if (row["beam"], row["device"]) != how:
+                raise ValueError("another beam or device than in the first row")
+            times[turn] = real(row["seconds"], LEAST_SECONDS, MOST_SECONDS)
+        except ValueError as error:
+            raise UserError(f"{path}: row {index}: {error}; make the file again") from None
+    for (model, batch), times in seconds.items():
+        if times.keys() != sentences.keys():
+            raise UserError(
+                f"{path}: {model} at batch {batch} has {len(times)} of {len(sentences)} turns; make the file again"
+            )
+    return {key: sum(times.values()) for key, times in seconds.items()}, sum(sentences.values()), how
 
 
 def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:

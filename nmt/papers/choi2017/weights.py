@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt.corpora.pairs import LONGEST, split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
+from nmt.evaluation.sentences import read_parallel
 from nmt.search.text import to_symbols, to_words
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import UserError
 from nmt.system.options import add_device_arguments
 
 if TYPE_CHECKING:
@@ -44,14 +45,6 @@ def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
     add_device_arguments(parser)
 
 
-def read_line(path: str, number: int) -> str:
-    """Line `number` of a file, counted from 1; UserError where it has fewer."""
-    for count, line in enumerate(read_lines(path), 1):
-        if count == number:
-            return line
-    raise UserError(f"{path}: no line {number}; choose another sentence")
-
-
 def encode(
     trained: TrainedModel, sources: Sequence[str], translations: Sequence[str], name: str, first: int = 1
 ) -> list[Sentence]:
@@ -69,7 +62,11 @@ def encode(
 
 def encode_line(trained: TrainedModel, source: str, translation: str, number: int) -> Sentence:
     """The sentence of line `number` of the two files, as `encode` has it. Raises UserError."""
-    [sentence] = encode(trained, [read_line(source, number)], [read_line(translation, number)], source, number)
+    sources, translations = read_parallel(source, translation)
+    if not 1 <= number <= len(sources):
+        raise UserError(f"{source}: no line {number}; choose another sentence")
+    place = slice(number - 1, number)
+    [sentence] = encode(trained, sources[place], translations[place], source, number)
     return sentence
 
 

@@ -117,6 +117,7 @@ def test_same_bytes(csv_file: Path, tmp_path: Path) -> None:
         ("model,length_from,length_to,sentences,bleu\n", "no points"),
         ("model,length_from,length_to,sentences,bleu\na,0,10,1,high\n", "row 2"),
         ("model,length_from,length_to,sentences,bleu\na,0,10,1,inf\n", "row 2: not a finite number: 'inf'; make"),
+        ("model,length_from,length_to,sentences,bleu\na,0,10,1,101\n", "row 2: not a number from 0 to 100: '101'"),
         (f"model,length_from,length_to,sentences,bleu\na,0,10,{'9' * 5000},1\n", "row 2: not a whole number"),
         ("model,length_from,length_to,sentences,bleu\na,0,10,1,1\nb,0,20,1,1\n", "bins differ"),
     ],

@@ -28,6 +28,8 @@ def test_the_papers_numbers() -> None:
         ("label\t", "name\t", "the columns must be label"),
         ("13.93\t", "", "row 2 has 8 cells"),
         ("13.93", "many", "line 2 is not a row of numbers"),
+        ("13.93", "1393", r"line 2 is not a row of numbers \(not a number from 0 to 100: '1393'\)"),
+        ("6.4", "nan", "line 2 is not a row of numbers"),
         ("RNNsearch-30", "RNNencdec-30", "line 3 repeats"),
     ],
 )

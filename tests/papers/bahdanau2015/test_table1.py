@@ -100,8 +100,10 @@ def test_table1_says_how_the_phrase_based_system_was_made(
     assert "trained on 1,000 of the selected pairs" in page
     assert "99.99 (33.30)" in page
     assert "quotes" not in page
-    dump(tmp_path / "tuning.json", {})
-    assert main([*table1, *options, "{}"]) == 1
+    for tuning in ({}, {"system": "Moses", "sentences": 5, "bleu": [1.0, 1e308], "kept": 0}):
+        dump(tmp_path / "tuning.json", tuning)
+        assert main([*table1, *options, "{}"]) == 1
+        assert "tuning.json: does not say how the system was tuned" in capsys.readouterr().err
     assert main([*table1, *options[:2]]) == 1
     assert "--tuning is missing" in capsys.readouterr().err
 
@@ -113,6 +115,10 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         (lambda _, path: dump(path / "1.json", {"all": {}}), "1.json: no bleu of all"),
         (lambda _, path: dump(path / "1.json", [1]), "1.json: no bleu of all"),
         (lambda _, path: dump(path / "1.json", {"all": {"bleu": "x"}}), "1.json: no bleu of all"),
+        (
+            lambda _, path: dump(path / "1.json", {"all": {"bleu": 1000}}),
+            "1.json: no bleu of all in it, a number from 0 to 100, or null; make it again",
+        ),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 1, "other"), "no_unk": score(1.0, 1)}),
             "made in different ways",

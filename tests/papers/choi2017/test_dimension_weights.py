@@ -31,6 +31,11 @@ def test_a_panel_for_each_dimension(tmp_path: Path) -> None:
         np.testing.assert_allclose(panel.weights, alpha[..., dimension], atol=2e-6)
 
 
+def test_a_table_without_dimensions_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert step(fine.make(tmp_path)) == 1
+    assert capsys.readouterr().err.endswith("dimensions.csv: no dimensions in it; make it again\n")
+
+
 @pytest.mark.parametrize("dimension", ["0", "13", "many", pytest.param("9" * 5000, id="long")])
 def test_a_dimension_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str], dimension: str) -> None:
     assert step(fine.make(tmp_path), ("noun", dimension)) == 1

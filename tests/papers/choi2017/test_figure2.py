@@ -13,7 +13,7 @@ POINTS = "".join(f"{name},0,0,œuvre,work,0.75\n" for name in ("Baseline", "AttY
 
 
 @pytest.mark.parametrize("figure", ["figure2", "figure4"])
-def test_panels_by_name(tmp_path: Path, figure: str) -> None:
+def test_panels_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], figure: str) -> None:
     (tmp_path / "points.csv").write_text(",".join(COLUMNS) + "\n" + POINTS, encoding="utf-8")
     drawn = []
     for run in ("first", "second"):
@@ -24,5 +24,8 @@ def test_panels_by_name(tmp_path: Path, figure: str) -> None:
     svg = drawn[0][1].decode()
     for text in ("(Baseline)", "(AttY)", "(AttY2D)", "(C+AttY2D)", "œuvre"):
         assert f"<!-- {text} -->" in svg
+    (tmp_path / "points.csv").write_text(",".join(COLUMNS) + "\n")
+    assert main([f"choi2017.{figure}", "--points", str(tmp_path / "points.csv"), "--outputs", *outputs]) == 1
+    assert "points.csv: no alignment in it; make the file again" in capsys.readouterr().err
     width, height = (int.from_bytes(drawn[0][2][place : place + 4]) for place in (16, 20))
     assert width > 1.4 * height

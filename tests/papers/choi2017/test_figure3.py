@@ -42,6 +42,8 @@ def test_symbols_against_dimensions(tmp_path: Path) -> None:
         ("0,a,one,0.5\n", "row 2: "),
         ("0,a,1,0.5\n0,a,1,0.9\n", "row 3: this weight is there twice; make the file again"),
         ("0,a,0,0.5\n", "row 2: dimensions are counted from 1; make the file again"),
+        ("0,a,1,1e308\n", "row 2: not a number from 0 to 1: '1e308'; make the file again"),
+        ("0,a,1,-0.1\n", "row 2: not a number from 0 to 1: '-0.1'"),
         ("", "no weights in it"),
     ],
 )

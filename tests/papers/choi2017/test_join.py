@@ -69,6 +69,9 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
         ),
         (("inf.csv",), "inf.csv: row 2: test_detokenized: not a finite number: 'inf'; make the table again"),
         (("count.csv",), "count.csv: row 2: sentences: not a whole number of at most 15 digits"),
+        (("empty.csv",), "empty.csv: row 2: seconds: could not convert string to float: ''; make the table again"),
+        (("negative.csv",), "negative.csv: row 2: seconds: not a number from 0 to 1e+09: '-4.00'"),
+        (("high.csv",), "high.csv: row 2: test_detokenized: not a number from 0 to 100: '1e308'"),
         (("twice.csv",), "twice.csv: row 6 is there twice; make the table again"),
     ],
 )
@@ -79,8 +82,10 @@ def test_tables_that_do_not_fit(
     made(table2(tmp_path), tmp_path, "b.csv")
     (tmp_path / "header.csv").write_text((tmp_path / "a.csv").read_text().split("\n")[0] + "\n")
     (tmp_path / "words.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", ",long,"))
+    for name, other in (("empty", ""), ("negative", "-4.00")):
+        (tmp_path / f"{name}.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", f",{other},"))
     first = (tmp_path / "a.csv").read_text()
-    for name, other in (("bleu", "abc"), ("inf", "inf")):
+    for name, other in (("bleu", "abc"), ("inf", "inf"), ("high", "1e308")):
         (tmp_path / f"{name}.csv").write_text(first.replace(",11.00,", f",{other},", 1))
     (tmp_path / "count.csv").write_text(first.replace("1370", "9" * 5000))
     (tmp_path / "twice.csv").write_text(first + first.split("\n")[1] + "\n")

@@ -33,6 +33,8 @@ def test_means_over_the_translation(tmp_path: Path, capsys: pytest.CaptureFixtur
     ("more", "message"),
     [
         (["--line", "5"], "source.txt: no line 5; choose another sentence"),
+        (["--line", "0"], "source.txt: no line 0; choose another sentence"),
+        (["--line", "2", "--source", "short.txt"], "target.txt: 4 lines, but short.txt has 3; give files of the same"),
         (["--line", "1", "--model", "plain"], "plain: its attention is not fine-grained, as Figure 3 needs"),
     ],
 )
@@ -40,6 +42,7 @@ def test_what_does_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
 ) -> None:
     fine.make(tmp_path)
+    (tmp_path / "short.txt").write_text("".join(f"{line}\n" for line in fine.SOURCE[1:]))
     monkeypatch.chdir(tmp_path)
     assert step(tmp_path, "--settings", '{"model": "fine"}', *more) == 1
     error = capsys.readouterr().err

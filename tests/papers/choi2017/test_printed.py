@@ -29,6 +29,7 @@ AttY2D      2,902 (+14.0%) 1,786 (+9.5%)
 C+AttY      2,758          1,626
 C+AttY2D    2,894 (+4.5%)  1,718 (+5.7%)
 """
+LINE = "\t".join(COLUMNS) + "\nEn-De\tAttY\t17.57\t\t\t\t{}\t{}\t\n"
 
 
 def bleu(pair: str, model: str, beam: int) -> float:
@@ -93,6 +94,12 @@ def test_what_the_paper_does_not_print() -> None:
         ("", "the columns must be pair, model"),
         ("pair\tmodel\n", "the columns must be pair, model"),
         ("\t".join(COLUMNS) + "\nEn-De\tAttY\n", "row 2 has 2 cells, not 9"),
+        (LINE.format("abc", ""), "row 2: seconds: could not convert string to float: 'abc'; correct the file"),
+        (LINE.format("2546", "nan"), "row 2: more_seconds: not a finite number: 'nan'"),
+        (LINE.format("inf", "4.5"), "row 2: seconds: not a finite number: 'inf'"),
+        (LINE.format("-1", "4.5"), r"row 2: seconds: not a number from 0 to 1e\+09: '-1'"),
+        (LINE.format("1", "-101"), "row 2: more_seconds: not a number -100 or more: '-101'"),
+        (LINE.format("1", "").replace("17.57", "175.7"), "row 2: test_1: not a number from 0 to 100: '175.7'"),
     ],
 )
 def test_files_that_are_no_such_table(tmp_path: Path, text: str, message: str) -> None:

@@ -78,7 +78,14 @@ def test_without_the_papers_numbers(tmp_path: Path) -> None:
         (TIMES, ("--compare", "C+AttY", "AttY"), "--compare: C+AttY is not in"),
         ("a,b\n", (), "the columns must be model, batch"),
         (TIMES.replace("AttY,4,", "Other,4,"), (), "no time of AttY at batch 4, with which AttY2D is compared"),
-        (TIMES.replace("4,3.0", "4,0").replace("AttY,1,1,2,1.0", "AttY,1,1,2,0"), (), "no time of AttY at batch 1"),
+        (TIMES.replace("4,3.0", "4,0"), (), "row 2: not a number from 0.0001 to 1e+09: '0'"),
+        (TIMES.replace("4,3.0", "4,-3"), (), "row 2: not a number from 0.0001 to 1e+09: '-3'"),
+        (TIMES.replace("4,3.0", "4,1e308"), (), "row 2: not a number from 0.0001 to 1e+09: '1e308'"),
+        (TIMES + 'AttY,4,1,2,0.75,12,"CPU, 2 threads"\n', (), "row 10: turn 1 of this model is there twice"),
+        (TIMES.replace("AttY2D,1,1,2", "AttY2D,1,1,3"), (), "row 7: 2 sentences, where an earlier row of turn 1 has 3"),
+        (TIMES.replace("AttY,1,1,2,1.0", "C,1,1,2,1.0"), (), "AttY at batch 1 has 1 of 2 turns; make the file again"),
+        (TIMES.replace("0.75,12", "0.75,6"), (), "row 9: another beam or device than in the first row"),
+        (TIMES.replace('0.75,12,"CPU, 2', '0.75,12,"CPU, 4'), (), "row 9: another beam or device than in the first"),
     ],
 )
 def test_inputs_that_do_not_fit(
