@@ -296,7 +296,7 @@ def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     make(folder / name)
-    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in the place of a file; remove it"):
+    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in the place of a file"):
         check_folder(folder)
 
 
