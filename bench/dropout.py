@@ -1,0 +1,52 @@
+"""Tell what dropout is worth: the development NLL of the trained models of some experiments, beside how often each read
+the training text.
+
+    python -m bench.dropout config/mine.yaml ...
+
+for experiments whose models differ in `dropout`; run it where their `data` are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from bench.table import write
+from nmt.settings.extends import read_experiment
+from nmt.system.files import read_json, read_lines
+
+
+def rows(file: str) -> list[dict[str, object]]:
+    """A row for each model of the experiment in `file`, in nats a sentence."""
+    experiment = read_experiment([file])
+    data = Path("data") / experiment.name
+    pairs = sum(1 for _ in read_lines(data / f"selected/train.{experiment.languages.source}"))
+    found: list[dict[str, object]] = []
+    for name, variant in experiment.variants.items():
+        summary = read_json(data / f"models/{name}/summary.json")
+        found.append(
+            {
+                "experiment": experiment.name,
+                "model": variant.label,
+                "pairs": pairs,
+                "updates": summary["updates"],
+                "times_read": summary["updates"] * variant.optimization.batch / pairs,
+                "dropout": variant.optimization.dropout,
+                "development_nll": summary["development_nll"],
+            }
+        )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.dropout", description=__doc__)
+    parser.add_argument("experiments", nargs="+", metavar="FILE")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/dropout.csv"))
+    arguments = parser.parse_args()
+    write(pd.DataFrame([row for file in arguments.experiments for row in rows(file)]), arguments.output)
+
+
+if __name__ == "__main__":
+    main()
