@@ -437,12 +437,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=3, help="time limit (default: %(default)s)")
     parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS, help="the sections to run (all)")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
-    parser.add_argument("--small", action="store_true", help="tiny sizes: a dry run, of seconds also on a CPU")
+    parser.add_argument("--dry-run", action="store_true", help="tiny sizes, which take seconds also on a CPU")
     output = Path("results/bench/gpu.json")
     parser.add_argument("--output", type=Path, default=output, help="JSON file (default: %(default)s)")
     chosen = parser.parse_args(arguments)
     bench = Bench(choose_device(chosen.device))
-    if chosen.small:
+    if chosen.dry_run:
         tiny = replace(PAPER, embedding=6, hidden=8, alignment=7, maxout=5)
         lengths = ((3, 3), (5, 4))
         bench = Bench(bench.device, tiny, 50, batch=4, lengths=lengths, searched=(1, 2), repeats=2, product=64)
@@ -462,9 +462,9 @@ def main(arguments: list[str] | None = None) -> int:
                     break
                 section["rows"] += measured(job, bench.device)
                 section["seconds"] = time.monotonic() - started
-                write_json(chosen.output, {"small": chosen.small, "sections": sections})
+                write_json(chosen.output, {"dry_run": chosen.dry_run, "sections": sections})
         show(title, section)
-    write_json(chosen.output, {"small": chosen.small, "sections": sections})
+    write_json(chosen.output, {"dry_run": chosen.dry_run, "sections": sections})
     return int(any("error" in row for section in sections.values() for row in section["rows"]))
 
 

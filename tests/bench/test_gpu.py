@@ -47,11 +47,11 @@ def test_what_a_machine_with_a_gpu_runs_needs_few_libraries(tmp_path: Path) -> N
 @pytest.mark.long
 def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     output = tmp_path / "new" / "gpu.json"
-    command = ("-m", "bench.gpu", "--device", "cpu", "--small", "--minutes", "30")  # also on a busy machine
+    command = ("-m", "bench.gpu", "--device", "cpu", "--dry-run", "--minutes", "30")  # also on a busy machine
     done = python(tmp_path, *command, "--output", str(output))
     assert done.returncode == 0, done.stdout + done.stderr
     written = json.loads(output.read_text())
-    assert written["small"] is True
+    assert written["dry_run"] is True
     sections = written["sections"]
     assert list(sections) == list(SECTIONS)
     assert {section["status"] for section in sections.values()} == {"done"}
@@ -96,7 +96,7 @@ def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
 def run(monkeypatch: pytest.MonkeyPatch, output: Path, sections: dict[str, Section], *words: str) -> tuple[int, Any]:
     """The exit code and the JSON of a run of these sections."""
     monkeypatch.setattr(gpu, "SECTIONS", sections)
-    code = main(["--device", "cpu", "--small", "--output", str(output), *words])
+    code = main(["--device", "cpu", "--dry-run", "--output", str(output), *words])
     return code, json.loads(output.read_text())["sections"]
 
 
