@@ -194,7 +194,7 @@ def settings_of(model: Variant) -> dict[str, Any]:
 
 
 def with_dropout(model: Variant, pairs: float) -> Variant:
-    """The model with the dropout that was best on development text where each pair is read so often (own-text.md)."""
+    """The model, with dropout where training reads each pair often; docs/own-text.md has the measurements."""
     passes = model.optimization.updates * model.optimization.batch / pairs
     return replace(model, optimization=replace(model.optimization, dropout=DROPOUT)) if passes >= OFTEN else model
 

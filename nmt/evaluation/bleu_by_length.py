@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels",
         required=True,
         nargs="+",
-        help="names of the models, in the figure's order; trainings with other seeds have the same",
+        help="names of the models, in the figure's order; a model's seeds share its name",
     )
     add_tokenizer_argument(parser)
     Bins.add_argument(parser)

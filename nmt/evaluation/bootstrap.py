@@ -46,10 +46,9 @@ def compare(
     bleu, generator = metric(tokenizer), np.random.default_rng(seed)
     scores, resampled = [], []
     for of_seeds in (baseline, *systems):
-        found = [_resampled(bleu, lines, references, resamples, seed) for lines in of_seeds]
-        measured, drawn = (np.array(part) for part in zip(*found, strict=True))
-        scores.append(float(measured.mean()))
-        resampled.append(over_seeds(measured, drawn, generator))
+        score, found = _resampled(bleu, of_seeds, references, resamples, seed, generator)
+        scores.append(score)
+        resampled.append(found)
     comparisons = []
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
         difference, differences = score - scores[0], drawn - resampled[0]
@@ -67,10 +66,9 @@ def interval(
     translations: Seeds, references: Sequence[str], resamples: int, seed: int, tokenizer: str = TOKENIZED
 ) -> tuple[float, float]:
     """The ends of a 95 % interval of BLEU in percent, over resamples of sentences and seeds; there is one of each."""
-    bleu = metric(tokenizer)
-    found = [_resampled(bleu, lines, references, resamples, seed) for lines in translations]
-    measured, drawn = (np.array(part) for part in zip(*found, strict=True))
-    lower, upper = np.percentile(over_seeds(measured, drawn, np.random.default_rng(seed)), INTERVAL)
+    generator = np.random.default_rng(seed)
+    _, found = _resampled(metric(tokenizer), translations, references, resamples, seed, generator)
+    lower, upper = np.percentile(found, INTERVAL)
     return float(lower), float(upper)
 
 
@@ -93,13 +91,23 @@ def over_seeds(
 
 
 def _resampled(
-    bleu: BLEU, translations: Sequence[str], references: Sequence[str], resamples: int, seed: int
+    bleu: BLEU,
+    translations: Seeds,
+    references: Sequence[str],
+    resamples: int,
+    seed: int,
+    generator: np.random.Generator,
 ) -> tuple[float, NDArray[np.floating]]:
-    """The score of the sentences, and that of each resample of them; the same resamples for the same seed."""
+    """The mean score over seeds, and that of each resample; the same resamples of the sentences for the same seed."""
     os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
-    sentences = bleu._extract_corpus_statistics(translations, [references])
-    _, found = _bootstrap_resample(sentences, bleu, resamples)
-    return bleu._aggregate_and_compute(sentences).score, np.array([one.score for one in found])
+    measured, resampled = [], []
+    for lines in translations:
+        sentences = bleu._extract_corpus_statistics(lines, [references])
+        _, found = _bootstrap_resample(sentences, bleu, resamples)
+        measured.append(bleu._aggregate_and_compute(sentences).score)
+        resampled.append([one.score for one in found])
+    scores = np.array(measured)
+    return float(scores.mean()), over_seeds(scores, np.array(resampled), generator)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -22,6 +22,7 @@ VALUES = {
     "detokenized_signature": optional(text()),
 }
 
+SPREAD = "BLEU ± its standard deviation over the seeds of a model's trainings."
 BLEU = ("bleu", "detokenized_bleu")
 Score = dict[str, dict[str, Any]]  # part -> its values
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from nmt.system.files import UserError, read_lines
+
+Item = TypeVar("Item")
 
 
 def read_parallel(*paths: str) -> list[list[str]]:
@@ -29,16 +32,16 @@ def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> list[tup
     return list(zip(labels, paths, strict=True))
 
 
-def grouped(labels: Sequence[str], option: str, paths: Sequence[str]) -> dict[str, list[str]]:
+def grouped(labels: Sequence[str], option: str, paths: Sequence[Item]) -> dict[str, list[Item]]:
     """Label -> the files of this model, one for each of its seeds; UserError where the two differ in number."""
     _check_number(labels, option, paths)
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[Item]] = {}
     for label, path in zip(labels, paths, strict=True):
         groups.setdefault(label, []).append(path)
     return groups
 
 
-def _check_number(labels: Sequence[str], option: str, paths: Sequence[str]) -> None:
+def _check_number(labels: Sequence[str], option: str, paths: Sequence[object]) -> None:
     if len(labels) != len(paths):
         raise UserError(
             f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label for each file"

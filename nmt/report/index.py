@@ -17,7 +17,7 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.evaluation.chrf import sentence_chrf
 from nmt.evaluation.scores import read_score
-from nmt.evaluation.sentences import read_parallel
+from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_generated_argument
 from nmt.report.page import JOINT, document, emphasized, escape, reader, script, shades, show_table
 from nmt.report.summary import bleu_table, finding, read_comparisons
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         nargs="+",
         metavar="MODEL",
-        help="names of the models; of trainings with other seeds, which have the same, the median one is shown",
+        help="names of the models; a model's seeds share its name, and the median one is shown",
     )
     parser.add_argument(
         "--alignments",
@@ -161,9 +161,7 @@ def run(arguments: argparse.Namespace) -> None:
 def with_median_seeds(arguments: argparse.Namespace) -> argparse.Namespace:
     """The options with one training of each model: of several seeds, the one of median BLEU on the first set."""
     labels, sets = arguments.labels, range(len(arguments.sets))
-    seeds: dict[str, list[int]] = {}
-    for place, label in enumerate(labels):
-        seeds.setdefault(label, []).append(place)
+    seeds = grouped(labels, "--labels", range(len(labels)))
     if len(seeds) == len(labels):
         return arguments
     chosen = [
@@ -264,8 +262,8 @@ def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Ma
     claim = f"<p>The paper’s claim: {emphasized(arguments.claim)}</p>\n" if arguments.claim else ""
     [figure] = [one for one in sections if one.file == Path(arguments.front)]
     seeds = (
-        f"<p>Models were trained with {arguments.seeds} seeds. Their BLEU here and their translations are those of the "
-        f"training that is the median on {escape(first)}; tables and figures are of all.</p>\n"
+        f"<p>Each model was trained with up to {arguments.seeds} seeds. Its BLEU and translations here are those of "
+        f"the seed with the median BLEU on {escape(first)}; tables and figures cover all seeds.</p>\n"
         if "seeds" in arguments
         else ""
     )

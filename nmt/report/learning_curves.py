@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import fmean
 from typing import Any
 
@@ -97,35 +97,23 @@ def smoothed(values: Sequence[float], before: Sequence[float] = ()) -> list[floa
 
 def over_seeds(curves: Sequence[Curve]) -> Band:
     """The band of several curves, at the updates that all of them have."""
-    common = sorted(set.intersection(*({*curve.updates} for curve in curves))) if curves else []
-    found = [[curve.updates.index(updates) for updates in common] for curve in curves]
-    values, hours = (
-        list(
-            zip(
-                *(
-                    [getattr(curve, name)[place] for place in places]
-                    for curve, places in zip(curves, found, strict=True)
-                ),
-                strict=True,
-            )
-        )
-        for name in ("values", "hours")
-    )
-    mean = Curve(common, [fmean(one) for one in hours], [fmean(one) for one in values])
-    return Band(mean, [min(one) for one in values], [max(one) for one in values])
+    points = [dict(zip(one.updates, zip(one.hours, one.values, strict=True), strict=True)) for one in curves]
+    common = [updates for updates in next(iter(points), {}) if all(updates in one for one in points)]
+    hours = [fmean(one[updates][0] for one in points) for updates in common]
+    values = [[one[updates][1] for one in points] for updates in common]
+    return Band(Curve(common, hours, [*map(fmean, values)]), [*map(min, values)], [*map(max, values)])
 
 
 def bands(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Band]]:
     """The band of each measure of each model; the train NLL is smoothed."""
     found: dict[str, dict[str, Band]] = {}
     for model, measures in curves.items():
-        found[model] = {measure: over_seeds(of_seeds) for measure, of_seeds in measures.items()}
-        earlier = curves[before[model]][TRAIN_NLL] if model in before else []
+        earlier = [one.values for one in curves[before[model]][TRAIN_NLL]] if model in before else []
         smooth = [
-            replace(curve, values=smoothed(curve.values, earlier[place].values if place < len(earlier) else ()))
-            for place, curve in enumerate(measures[TRAIN_NLL])
+            replace(one, values=smoothed(one.values, values or ()))
+            for one, values in zip_longest(measures[TRAIN_NLL], earlier[: len(measures[TRAIN_NLL])])
         ]
-        found[model][TRAIN_NLL] = over_seeds(smooth)
+        found[model] = {measure: over_seeds(ones) for measure, ones in (measures | {TRAIN_NLL: smooth}).items()}
     return found
 
 

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--translations-greedy", nargs="*", default=[], help="one file for each system, beam 1 (default: none)"
     )
     parser.add_argument(
-        "--labels", required=True, nargs="+", help="names of the systems; trainings with other seeds have the same"
+        "--labels", required=True, nargs="+", help="names of the systems; a model's seeds share its name"
     )
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("SYSTEM", "BASELINE"), help="labels to compare"
@@ -136,10 +136,10 @@ def markdown(
         "",
         *([*folded("Further comparisons", markdown_table(titles, rest)), ""] if rest else []),
         f"Paired bootstrap over {resamples} resamples of the sentences ({', '.join(counts)}). {of_seeds(seeds)}The "
-        "interval holds the "
-        "differences of 95 % of them. p is two-sided: how often a resample's difference is at least as far from the "
-        f"mean of all resamples as the measured one is from zero. {resamples} resamples can show no p below "
-        f"{1 / (resamples + 1):.4f}: where it stands, p may be smaller. p (Holm) is corrected by Holm's method for all "
+        "interval holds the differences of 95 % of them. p is two-sided: how often a resample's difference is at least "
+        "as far from the mean of all resamples as the measured one is from zero. "
+        f"{resamples} resamples can show no p below {1 / (resamples + 1):.4f}: where it stands, p may be smaller. "
+        "p (Holm) is corrected by Holm's method for all "
         f"{comparisons} comparisons of the table. Bold: p (Holm) < {LEVEL}. "
         + (f"`{signatures[0]}`" if signatures else ""),
     ]
@@ -150,9 +150,9 @@ def of_seeds(seeds: int) -> str:
     if seeds == 1:
         return ""
     return (
-        f"BLEU is the mean of {seeds} trainings of a model with different seeds, where it has them. A resample also "
-        "draws one seed fewer than there are, with replacement, and its BLEU moves by as much as theirs differs from "
-        "the mean: so the interval holds what other sentences and other seeds would change. "
+        f"BLEU is a model's mean over its seeds, {seeds} at most. For a model with n seeds, each resample also draws "
+        "n - 1 of them with replacement, and shifts the model's BLEU by the difference between their mean and that of "
+        "all n. So the interval covers the choice of sentences and of seeds. "
     )
 
 

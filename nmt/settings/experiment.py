@@ -237,21 +237,22 @@ def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tup
         return [*range(first, first + seeds)] if isinstance(seeds, int) else [*seeds]
 
     def named(name: str, place: int) -> str:
-        return f"{name}-seed{seeds_of(variants[name])[place]}" if place and name in variants else name
+        return f"{name}-seed{seeds_of(variants[name])[place]}" if name in variants else name
 
     whole: dict[str, Variant] = {}
     replicas = {}
     for name, variant in variants.items():
-        for place, seed in enumerate(seeds_of(variant)):
+        first, *others = seeds_of(variant)
+        whole[name] = replace(variant, optimization=replace(variant.optimization, seed=first))
+        for place, seed in enumerate(others, 1):
             one = named(name, place)
-            if place:
-                replicas[one] = name
-            if place and one in variants:
+            if one in variants:
                 raise UserError(f"config: seeds: {one} is the name of a variant already; rename that one")
+            replicas[one] = name
             whole[one] = replace(
                 variant,
                 name=one,
-                label=f"{variant.label}, seed {seed}" if place else variant.label,
+                label=f"{variant.label}, seed {seed}",
                 continues=variant.continues and named(variant.continues, place),
                 optimization=replace(variant.optimization, seed=seed),
             )

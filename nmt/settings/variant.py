@@ -39,6 +39,7 @@ UNITS = {
 }
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bf16")  # of matrix products; sums are in float32
+DROPOUT_BITS = 16  # of the random number that decides whether a unit is kept
 # More than any machine holds.
 WIDEST_LAYER, LARGEST_BATCH, LONGEST_SENTENCE = 100_000, 1_000_000, 1_000_000
 
@@ -90,7 +91,7 @@ class Optimization:
     rho: Annotated[float, positive(below=1)] = 0.95
     epsilon: Annotated[float, positive()] = 1e-6
     clip_norm: Annotated[float, positive()] = 1.0
-    dropout: Annotated[float, probability(16), Neutral(0.0)] = 0.0  # the bits of its random numbers
+    dropout: Annotated[float, probability(DROPOUT_BITS), Neutral(0.0)] = 0.0
     loss: Annotated[str, choice("sum", "mean")] = "sum"
     batch: Annotated[int, integer(1, LARGEST_BATCH)] = 80
     sort_batches: Annotated[int, integer(1, LARGEST_BATCH)] = 20

@@ -112,6 +112,11 @@ def check_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Path
     check_outputs([final.with_name(f".{final.name}.new")])
 
 
+def of_names(*names: str) -> Callable[[Path], bool]:
+    """What `check_replaceable` takes for own: what has one of these names, and unfinished files."""
+    return lambda path: path.name in names or path.match(f".*{PARTIAL}")
+
+
 def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
     """What `check_folder` takes for own: files of these names in a folder whose JSON file `record` holds digests."""
     own = {record, *names}

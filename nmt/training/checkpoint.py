@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import torch
 
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, atomic, check_replaceable, regular, sync_folder, warn
+from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
 from nmt.training.metrics import METRICS
 
 LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
@@ -90,9 +90,8 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _is_own(path: Path) -> bool:
-    """Whether a file in a folder of checkpoints was written by training."""
-    return path.name in (LATEST, PREVIOUS, DAMAGED, FORMER, METRICS) or path.match(".*.partial")
+#: Whether a file in a folder of checkpoints was written by training.
+_is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, METRICS)
 
 
 def check_folder(folder: Path) -> None:
@@ -163,8 +162,6 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
         path = folder / name
         if not path.exists():
             continue
-        if path.is_dir():
-            raise UserError(f"{path}: a folder where a checkpoint belongs; remove it")
         with open(path, "rb", opener=regular) as file:
             checkpoint = _read(file)
         if checkpoint is None:

@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nmt.settings.variant import DROPOUT_BITS as BITS
 from nmt.settings.variant import Optimization
 from nmt.training.parallel import Processes
-
-BITS = 16  # of the random number that decides whether a unit is kept
 
 
 class Dropout:

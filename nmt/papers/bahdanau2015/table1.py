@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import BLEU, PERCENT, Score, read_scores, spread
+from nmt.evaluation.scores import BLEU, PERCENT, SPREAD, Score, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels",
         required=True,
         nargs="+",
-        help="names of the systems, in the table's order; trainings with other seeds have the same",
+        help="names of the systems, in the table's order; a model's seeds share its name",
     )
     parser.add_argument(
         "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
@@ -164,7 +164,7 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
         ),
         "",
         made,
-        *(["", "BLEU ± its standard deviation over the seeds of a model's trainings."] if has_seeds(scores) else []),
+        *(["", SPREAD] if has_seeds(scores) else []),
     ]
 
 

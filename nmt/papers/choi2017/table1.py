@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nmt.evaluation.scores import read_scores
+from nmt.evaluation.scores import SPREAD, read_scores
 from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels",
         required=True,
         nargs="+",
-        help="names of the models, in the table's order; trainings with other seeds have the same",
+        help="names of the models, in the table's order; a model's seeds share its name",
     )
     parser.add_argument("--beams", required=True, nargs="+", type=int, help="beam widths, in the table's order")
     parser.add_argument(
@@ -129,7 +129,7 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
         f"Corpus BLEU of {kind}, of {_sentences(rows, 'sentences')} test and "
         f"{_sentences(rows, 'development_sentences')} development sentences: `{rows[0]['signature']}`."
         + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else "")
-        + (" BLEU ± its standard deviation over the seeds of a model's trainings." if has_seeds(rows) else ""),
+        + (f" {SPREAD}" if has_seeds(rows) else ""),
         *([] if is_running else _of_running_text(rows)),
     ]
 

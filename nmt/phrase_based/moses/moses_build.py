@@ -30,7 +30,16 @@ from nmt.corpora.own import mirror_folder
 from nmt.corpora.registry import Archive
 from nmt.phrase_based.moses.installation import Moses
 from nmt.settings.experiment import BUILT_COMMIT, BUILT_ORDER, MOSES_ALIGNERS, MOSES_PROGRAMS
-from nmt.system.files import UserError, check_regular, check_replaceable, read_lines, sha256, write_json, write_lines
+from nmt.system.files import (
+    UserError,
+    check_regular,
+    check_replaceable,
+    of_names,
+    read_lines,
+    sha256,
+    write_json,
+    write_lines,
+)
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.progress import Progress
 
@@ -69,7 +78,7 @@ def check_own(output: Path) -> None:
     """Raise UserError if the folder of `output` holds anything but what a build writes, which makes the lock first."""
     folder = output.parent.resolve()
     names = {output.name, LOCK, BIN, SCRIPTS, SOURCES, WORK, LOG} if (folder / LOCK).is_file() else set()
-    check_replaceable(folder, "a folder of moses_build", lambda path: path.name in names or path.match(".*.partial"))
+    check_replaceable(folder, "a folder of moses_build", of_names(*names))
 
 
 def check_tools() -> None:

@@ -18,7 +18,7 @@ from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, atomic, check_replaceable, warn, write_json, write_lines
+from nmt.system.files import UserError, atomic, check_replaceable, of_names, warn, write_json, write_lines
 from nmt.system.options import Output, ReplacedFolder, add_threads_argument
 
 # In the folder of the tuning; MARK is written first, and stays while the rest is removed.
@@ -44,7 +44,7 @@ def empty(work: Path) -> None:
     """Make or empty the folder of the tuning. Raises UserError if it holds anything but what this step writes."""
     is_own = (work / MARK).is_file() or (work / MERT / EARLIER).is_file()
     names = {MARK, SOURCE, REFERENCE, MERT} if is_own else set()
-    check_replaceable(work, "a folder of moses_tune", lambda path: path.name in names or path.match(".*.partial"))
+    check_replaceable(work, "a folder of moses_tune", of_names(*names))
     work.mkdir(parents=True, exist_ok=True)
     (work / MARK).touch()
     shutil.rmtree(work / MERT, ignore_errors=True)
