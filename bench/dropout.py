@@ -15,7 +15,7 @@ import pandas as pd
 
 from bench.table import write
 from nmt.settings.extends import read_experiment
-from nmt.system.files import read_json, read_lines
+from nmt.system.files import UserError, read_json, read_lines
 
 
 def rows(file: str) -> list[dict[str, object]]:
@@ -45,7 +45,11 @@ def main() -> None:
     parser.add_argument("experiments", nargs="+", metavar="FILE")
     parser.add_argument("--output", type=Path, default=Path("results/bench/dropout.csv"))
     arguments = parser.parse_args()
-    write(pd.DataFrame([row for file in arguments.experiments for row in rows(file)]), arguments.output)
+    try:
+        found = [row for file in arguments.experiments for row in rows(file)]
+    except UserError as error:
+        raise SystemExit(f"bench.dropout: {error}") from None
+    write(pd.DataFrame(found), arguments.output)
 
 
 if __name__ == "__main__":
