@@ -140,7 +140,19 @@ def _parse(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
             imported.update(f"{base}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
             imported.add(node.value)
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(imported)
+    return hashlib.sha256(_dump(tree).encode()).hexdigest(), sorted(imported)
+
+
+def _dump(node: Any) -> str:
+    """`node` in the same words for every version of Python; ast.dump shows fields that some versions do not have."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dump, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.JoinedStr):
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = (f"{name}={_dump(value)}" for name, value in ast.iter_fields(node) if value is not None and value != [])
+    return f"{type(node).__name__}({', '.join(fields)})"
 
 
 def _messages(call: ast.Call) -> Iterator[ast.expr]:
