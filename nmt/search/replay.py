@@ -88,12 +88,15 @@ def captured(work: Callable[[], object], device: torch.device) -> Callable[[], N
         work()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, pool=_pool(), capture_error_mode="thread_local"):
+    with torch.cuda.graph(graph, pool=_first(device).pool(), capture_error_mode="thread_local"):
         work()
     return graph.replay
 
 
 @cache
-def _pool() -> Any:
-    """The memory that all graphs share: only one runs at a time."""
-    return torch.cuda.graph_pool_handle()
+def _first(device: torch.device) -> torch.cuda.CUDAGraph:
+    """A graph whose memory all others share: only one runs at a time. It stays, for without a graph memory is lost."""
+    graph, number = torch.cuda.CUDAGraph(), torch.zeros(1, device=device)
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        number + 1
+    return graph

@@ -307,17 +307,18 @@ def check_the_softmax(
 
 @types
 @pytest.mark.parametrize("symbols", [5, plain_words.BLOCK, words.BLOCKS * plain_words.BLOCK + 13])
-@pytest.mark.parametrize("scale", [1, 1e4])
+@pytest.mark.parametrize(("scale", "sentences"), [(1, 2), (1e4, 2), (1, 6)])
 def check_the_summary_of_words(
-    scale: float, symbols: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
+    scale: float, sentences: int, symbols: int, dtype: torch.dtype, low_precision: torch.dtype, tolerance: float
 ) -> None:
-    """Of 2 sentences with 3 rows each, on rows of a wider tensor; some words are impossible, in a row a block."""
+    """Of sentences with 6 rows in all, on rows of a wider tensor; some words are impossible, in a row a block."""
     buffer = (random(6, symbols + 3, dtype=dtype) * scale).to(low_precision)
     buffer[:, 3] = -torch.inf
     if symbols > plain_words.BLOCK:
         buffer[2, : plain_words.BLOCK] = -torch.inf
-    logits, beyond = buffer.unflatten(0, (2, 3))[..., :symbols], buffer[:, symbols:].clone()
-    plain, forbidden = logits.to(torch.float64, copy=True), torch.tensor([[True, False], [False, True]], device=DEVICE)
+    logits, beyond = buffer[:, :symbols].view(sentences, 6 // sentences, symbols), buffer[:, symbols:].clone()
+    plain = logits.to(torch.float64, copy=True)
+    forbidden = torch.tensor([[True, False], [False, True]], device=DEVICE).repeat(sentences // 2, 1)
     expected = plain_words.summarize.__wrapped__(plain, forbidden)
     normalizers, highest = words.summarize(logits, forbidden)
     assert normalizers.dtype == dtype
