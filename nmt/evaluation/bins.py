@@ -6,6 +6,7 @@ seen all lengths of the bins up to 30. The first bin also holds the empty senten
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -17,9 +18,29 @@ OPEN_FROM = 60  # words; the last bin of Bahdanau et al. (2015), Figure 2
 
 @dataclass(frozen=True)
 class Bins(Section):
-    """`bin_width` lengths, in words, share a bin."""
+    """`bin_width` lengths, in words, share a bin. A bin of fewer than `fewest` sentences is joined with the next one, and
+    what is then left at the end with the one before.
+    """
 
     bin_width: Annotated[int, integer(1)] = 10
+    fewest: Annotated[int, integer(0)] = 0
+
+    def members(self, lengths: Sequence[int]) -> list[tuple[int, int | None, list[int]]]:
+        """The bins of sentences of these lengths: from, to, and the indices of the sentences."""
+        edges = bins(self.bin_width)
+        found: list[list[int]] = [[] for _ in edges]
+        for index, words in enumerate(lengths):
+            found[bin_of(words, self.bin_width)].append(index)
+        joined: list[tuple[int, int | None, list[int]]] = []
+        for (low, high), indices in zip(edges, found, strict=True):
+            if joined and len(joined[-1][2]) < self.fewest:
+                joined[-1] = (joined[-1][0], high, sorted(joined[-1][2] + indices))
+            else:
+                joined.append((low, high, indices))
+        if len(joined) > 1 and len(joined[-1][2]) < self.fewest:
+            (low, _, before), (_, high, last) = joined[-2:]
+            joined[-2:] = [(low, high, sorted(before + last))]
+        return joined
 
 
 def bins(width: int) -> list[tuple[int, int | None]]:

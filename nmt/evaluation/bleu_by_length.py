@@ -13,7 +13,7 @@ from itertools import islice
 from statistics import fmean
 
 from nmt.corpora.pairs import split_words
-from nmt.evaluation.bins import Bins, bin_of, bins
+from nmt.evaluation.bins import Bins
 from nmt.evaluation.bleu import add_tokenizer_argument, corpus_bleu
 from nmt.evaluation.bootstrap import interval
 from nmt.evaluation.sentences import grouped, read_parallel
@@ -45,7 +45,7 @@ def points(
     sources: Sequence[str],
     references: Sequence[str],
     translations: Sequence[Sequence[str]],
-    width: int,
+    bins: Bins,
     seed: int,
     tokenizer: str,
 ) -> list[list[Cell]]:
@@ -53,11 +53,8 @@ def points(
 
     `translations` are those of one model, by seed; BLEU is the mean of theirs.
     """
-    members: list[list[int]] = [[] for _ in bins(width)]
-    for index, source in enumerate(sources):
-        members[bin_of(len(split_words(source)), width)].append(index)
     rows: list[list[Cell]] = []
-    for (low, high), indices in zip(bins(width), members, strict=True):
+    for low, high, indices in bins.members([len(split_words(source)) for source in sources]):
         chosen, wanted = [[lines[i] for i in indices] for lines in translations], [references[i] for i in indices]
         scores = [score for lines in chosen if (score := corpus_bleu(lines, wanted, tokenizer)[0]) is not None]
         bleu = fmean(scores) if scores else None
@@ -70,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     models = grouped(arguments.labels, "--translations", arguments.translations)
     files = [path for paths in models.values() for path in paths]
     source, reference, *translations = read_parallel(arguments.source, arguments.reference, *files)
-    options, texts = (arguments.settings.bin_width, arguments.seed, arguments.bleu_tokenizer), iter(translations)
+    options, texts = (arguments.settings, arguments.seed, arguments.bleu_tokenizer), iter(translations)
     rows = [
         row
         for label, paths in models.items()

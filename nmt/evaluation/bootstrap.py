@@ -65,10 +65,13 @@ def compare(
 def interval(
     translations: Seeds, references: Sequence[str], resamples: int, seed: int, tokenizer: str = TOKENIZED
 ) -> tuple[float, float]:
-    """The ends of a 95 % interval of BLEU in percent, over resamples of sentences and seeds; there is one of each."""
+    """The ends of a 95 % interval of BLEU in percent, over resamples of sentences and seeds; there is one of each.
+
+    With several seeds, a resample of few sentences may lie below 0 or above 100, where no BLEU is.
+    """
     generator = np.random.default_rng(seed)
     _, found = _resampled(metric(tokenizer), translations, references, resamples, seed, generator)
-    lower, upper = np.percentile(found, INTERVAL)
+    lower, upper = np.percentile(found, INTERVAL).clip(0, 100)
     return float(lower), float(upper)
 
 

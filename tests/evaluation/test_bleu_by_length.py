@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.bins import bin_of, bins
+from nmt.evaluation.bins import Bins, bin_of, bins
 from nmt.evaluation.bleu import corpus_bleu
 from nmt.evaluation.bleu_by_length import points
 
@@ -29,11 +29,20 @@ def test_bins_meet_and_the_last_is_open() -> None:
     assert bins(100) == [(0, 100), (100, None)]
 
 
+def test_small_bins_are_joined_with_the_next_and_the_last_with_those_before() -> None:
+    lengths = [4, 6, 12, 12, 13, 22, 27, 70]
+    assert Bins(5, fewest=3).members(lengths) == [(0, 15, [0, 1, 2, 3, 4]), (15, None, [5, 6, 7])]
+    assert Bins(5, fewest=4).members(lengths) == [(0, None, [*range(8)])]
+    assert Bins(50, fewest=1).members(lengths) == [(0, 50, [*range(7)]), (50, None, [7])]
+    assert [len(indices) for *_, indices in Bins(10).members(lengths)] == [2, 3, 2, 0, 0, 0, 1]
+    assert Bins(10, fewest=2).members([]) == [(0, None, [])]
+
+
 def test_points_count_and_score_each_bin() -> None:
     sources = ["a"] * 10 + [" ".join("a" * 11)]
     references = ["a b c d"] * 9 + ["a b c e"] + ["a b c d e"]
     translations = ["a b c d"] * 10 + ["x"]
-    rows = points("m", sources, references, [translations], 10, 1234, "none")
+    rows = points("m", sources, references, [translations], Bins(10), 1234, "none")
     bleu = corpus_bleu(translations[:10], references[:10])[0]
     assert rows[0][:5] == ["m", 0, 10, 10, f"{bleu:.2f}"]
     assert rows[1] == ["m", 10, 20, 1, "0.00", "0.00", "0.00"]
@@ -44,7 +53,7 @@ def test_points_count_and_score_each_bin() -> None:
 def test_a_band_has_95_percent_of_the_resamples_of_its_bin() -> None:
     """Of 40 equal sentences BLEU-4 depends on how many are right: the fourth root of a product of four shares."""
     references, translations = ["a b c d"] * 40, ["a b c d"] * 30 + ["a b c e"] * 10
-    options = ["a b c"] * 40, references, [translations], 10
+    options = ["a b c"] * 40, references, [translations], Bins(10)
     [band, *_] = points("m", *options, 1234, "none")
     lower, bleu, upper = (float(str(band[place])) for place in (5, 4, 6))
     assert lower < bleu < upper
@@ -57,8 +66,15 @@ def test_a_band_has_95_percent_of_the_resamples_of_its_bin() -> None:
     assert [lower, upper] == pytest.approx(expected, abs=3.5)
     assert points("m", *options, 1234, "none") == points("m", *options, 1234, "none")
     assert points("m", *options, 1235, "none") != points("m", *options, 1234, "none")
-    same = points("other", *options[:2], [translations], 10, 1234, "none")
+    same = points("other", *options[:2], [translations], Bins(10), 1234, "none")
     assert same[0][1:] == band[1:]  # two systems have the same resamples
+
+
+def test_a_band_of_seeds_ends_where_bleu_does() -> None:
+    """Of one sentence and two seeds whose BLEU are 0 and 100, resamples of the seeds alone lie at -50, 50 and 150."""
+    reference = ["a b c d"]
+    [row, *_] = points("m", ["a"], reference, [["x"], reference], Bins(10), 1234, "none")
+    assert row == ["m", 0, 10, 1, "50.00", "0.00", "100.00"]
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ if PAPER.figure2:
             "../../environment.yml"
         params:
             labels=labels(curves(PAPER, EXPERIMENT)),
-            settings=PAPER.figure2.to_json("bin_width"),
+            settings=PAPER.figure2.to_json("bin_width", "fewest"),
             bleu=bleu_options(EXPERIMENT),
             seed=EXPERIMENT.seed,
             code=code("bleu_by_length"),

@@ -33,7 +33,7 @@ def paper(**settings: Any) -> dict[str, Any]:
 def test_what_is_not_named_is_left_out() -> None:
     assert Settings.build({}, "here") == Settings()
     found = Settings.build({"table2": {}, "figure1": None, "figure2": {"leave_out": ["a"]}}, "here")
-    assert found == Settings(table2=Table2(), figure2=Figure2(10, ("a",), False))
+    assert found == Settings(table2=Table2(), figure2=Figure2(10, 0, ("a",), False))
     assert not found.printed
 
 
