@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmt.model.products import without_autocast
 
@@ -30,12 +30,8 @@ def read(embedded: Tensor, real: Tensor, directions: Sequence[list[Tensor]]) -> 
 
 
 def _run(embedded: Tensor, weights: list[Tensor]) -> Tensor:
-    """The hidden states (Tx, B, n), in the type of the weights, which cuDNN wants side by side."""
-    inputs, recurrent = weights[:2]
-    empty = nn.LSTM(inputs.shape[1], recurrent.shape[1], device="meta", dtype=inputs.dtype)  # draws no weights
-    lstm = empty.to_empty(device=inputs.device)
-    for place, values in zip(lstm.parameters(), weights, strict=True):
-        place.data.copy_(values)
+    """The hidden states (Tx, B, n), in the type of the weights."""
+    initial = embedded.new_zeros(1, embedded.shape[1], weights[1].shape[1])
     with without_autocast(embedded), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        states: Tensor = lstm(embedded)[0]
+        states: Tensor = torch.lstm(embedded, (initial, initial), weights, True, 1, 0.0, False, False, False)[0]
     return states

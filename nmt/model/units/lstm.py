@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -78,11 +80,13 @@ class LSTM(Unit):
         return Recurrence(FastLSTM(self.hidden), (torch.cat([self.U, self.U_i, self.U_f, self.U_o]),))
 
     def library_weights(self) -> list[Tensor]:
-        """Those of input and state, and their biases, of which the second is 0; gates in the order i, f, g, o."""
-        bias = torch.cat([self.b_i, self.b_f, self.b, self.b_o])
-        return [
-            torch.cat([self.W_i, self.W_f, self.W, self.W_o]),
-            torch.cat([self.U_i, self.U_f, self.U, self.U_o]),
-            bias,
-            torch.zeros_like(bias),
-        ]
+        """Those of input and state, and their biases, of which the second is 0; gates in the order i, f, g, o.
+
+        All lie in one piece of memory, as cuDNN wants them; it would copy them otherwise.
+        """
+        bias = (self.b_i, self.b_f, self.b, self.b_o)
+        parts = (self.W_i, self.W_f, self.W, self.W_o, self.U_i, self.U_f, self.U, self.U_o, *bias)
+        whole = torch.cat([*(part.flatten() for part in parts), *(torch.zeros_like(part) for part in bias)])
+        shapes = [(4 * self.hidden, part.shape[1]) for part in (self.W, self.U)] + [(4 * self.hidden,)] * 2
+        pieces = whole.split([math.prod(shape) for shape in shapes])
+        return [piece.view(shape) for piece, shape in zip(pieces, shapes, strict=True)]

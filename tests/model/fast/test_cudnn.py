@@ -38,6 +38,15 @@ def test_the_library_computes_our_lstm(
         torch.testing.assert_close(one, found[0], rtol=tolerance, atol=tolerance)
 
 
+def test_the_librarys_weights_lie_in_one_piece() -> None:
+    """Otherwise cuDNN copies them at each call, and PyTorch warns."""
+    for unit in tiny_model(unit="lstm").encoder.units:
+        weights = unit.library_weights()
+        assert weights is not None
+        ends = [one.data_ptr() + one.nbytes for one in weights]
+        assert [one.data_ptr() for one in weights[1:]] == ends[:-1]
+
+
 @pytest.mark.parametrize("unit", ["gated", "lstm"])
 def test_only_an_lstm_has_the_librarys_equations(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoder_module, "cudnn_wanted", lambda tensor: True)
