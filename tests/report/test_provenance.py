@@ -88,10 +88,7 @@ def test_a_summary_of_something_else_is_one_line(
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.parent.name)
 def test_an_account_says_which_code_has_changed_since(path: Path) -> None:
-    """Digests are of syntax trees, which differ from one version of Python to another."""
     record = json.loads(path.read_text())
-    if record["versions"]["python"].rpartition(".")[0] != platform.python_version().rpartition(".")[0]:
-        pytest.skip("made with another version of Python")
     today = codes(load(record["configuration"]))
     changed = [step for step, digest in record["code"].items() if today.get(step) != digest]
     said = EARLIER.search((path.parent / "README.md").read_text())

@@ -14,7 +14,7 @@ from pathlib import Path
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
-from nmt.phrase_based.text import SEPARATOR
+from nmt.phrase_based.moses.text import corpus_options, encoded
 from nmt.settings.experiment import MOSES_ALIGNERS
 from nmt.system.files import UserError, atomic, write_lines
 from nmt.system.options import Output, add_threads_argument
@@ -23,22 +23,13 @@ HEURISTIC = "grow-diag-final-and"
 ALIGNER = "check that the aligner and symal are those of Moses"
 
 
-def columns(texts: list[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs. Raises UserError where one holds SEPARATOR, which Moses and its aligners put between columns."""
-    for number, pair in enumerate(read_pairs(*texts), 1):
-        for path, line in zip(texts, pair, strict=True):
-            if SEPARATOR in line:
-                raise UserError(f"{path}: line {number} holds {SEPARATOR}, which separates Moses's columns; replace it")
-        yield pair
-
-
 def check_links(path: Path, texts: list[Path], remedy: str = ALIGNER) -> None:
     """Read the links of each pair. Raises UserError unless they are there for every pair, between words of it.
 
     `remedy` says what to do then.
     """
     number = 0
-    pairs = columns(texts)
+    pairs = read_pairs(*texts)
     for number, links in enumerate(_told(read_links(path), remedy), 1):
         pair = next(pairs, None)
         sizes = [] if pair is None else [len(split_words(line)) for line in pair]
@@ -56,24 +47,12 @@ def _told(alignments: Iterator[Links], remedy: str) -> Iterator[Links]:
         raise UserError(f"{error}; {remedy}") from None
 
 
-def corpus_options(texts: list[Path]) -> list[str]:
-    """The options of train-model.perl that name the text, two files whose names may only differ in their suffixes."""
-    source, target = (path.resolve() for path in texts)
-    if source.with_suffix("") != target.with_suffix(""):
-        raise UserError(
-            f"{source}, {target}: Moses needs two files whose names differ in their suffixes only; rename them"
-        )
-    return ["-corpus", str(source.with_suffix("")), "-f", source.suffix[1:], "-e", target.suffix[1:]]
-
-
 def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
     """Align with mgiza, in steps 1 to 3 of Moses's training script."""
     for name in MOSES_ALIGNERS["mgiza"]:
         moses.program(name)
-    for _ in columns(texts):  # all are fit for it
-        pass
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
-        options = ["-root-dir", folder, *corpus_options(texts), "-alignment", HEURISTIC, "-mgiza"]
+        options = ["-root-dir", folder, *corpus_options(texts, Path(folder)), "-alignment", HEURISTIC, "-mgiza"]
         options += ["-mgiza-cpus", "1", *(["-parallel"] if threads > 1 else [])]
         options += ["-external-bin-dir", str(moses.folder.resolve())]
         script = moses.script("train-model.perl")
@@ -89,7 +68,7 @@ def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path)
     fast_align, atools = moses.program("fast_align"), moses.program("atools")
     with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as name:
         folder = Path(name)
-        write_lines(folder / "text", (f"{source} ||| {target}" for source, target in columns(texts)))
+        write_lines(folder / "text", (" ||| ".join(map(encoded, pair)) for pair in read_pairs(*texts)))
         command: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
         with ThreadPoolExecutor(min(threads, 2)) as pool:
             direct = pool.submit(call, command, output=folder / "direct")

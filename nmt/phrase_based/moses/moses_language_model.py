@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses.text import encoded
 from nmt.phrase_based.text import add_text_arguments, text_lines
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic, write_lines
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="moses_language_model.", dir=arguments.output.parent) as name:
         text, arpa = Path(name) / "text", Path(name) / "arpa"
-        write_lines(text, text_lines(arguments.texts, arguments.held_out))
+        write_lines(text, map(encoded, text_lines(arguments.texts, arguments.held_out)))
         memory = f"{sorting_memory(text.stat().st_size, arguments.memory)}M"
         options = ["-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
         call([lmplz, *options, "--text", text, "--arpa", arpa])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import gzip
 import shutil
+import tempfile
 from pathlib import Path
 
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
-from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links, corpus_options
+from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
+from nmt.phrase_based.moses.text import corpus_options
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument
@@ -41,11 +43,12 @@ def run(arguments: argparse.Namespace) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
-    options = ["-root-dir", str(folder), *corpus_options(arguments.texts), "-alignment", HEURISTIC]
-    options += ["-reordering", "msd-bidirectional-fe", "-max-phrase-length", str(settings.phrase_length)]
+    options = ["-root-dir", str(folder), "-alignment", HEURISTIC, "-reordering", "msd-bidirectional-fe"]
+    options += ["-max-phrase-length", str(settings.phrase_length)]
     options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}"]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "9"]
-    call([PERL, script, *options])
+    with tempfile.TemporaryDirectory(prefix="moses_phrases.", dir=folder.parent) as name:
+        call([PERL, script, *options, *corpus_options(arguments.texts, Path(name))])
     table = folder / "model" / "phrase-table.gz"
     try:
         with gzip.open(table) as phrases:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
+from nmt.phrase_based.moses.text import decoded, encoded
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines
@@ -25,10 +26,10 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path)
     sources = list(read_lines(source))
     with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
         given, output, filtered = (Path(folder) / name for name in ("source", "translation", "filtered"))
-        write_lines(given, sources)  # every line with a newline, for Moses leaves out one without
+        write_lines(given, map(encoded, sources))  # every line with a newline, for Moses leaves out one without
         call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), given])
         call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], given, output)
-        lines = [line.strip(" ") for line in read_lines(output)]
+        lines = [decoded(line.strip(" ")) for line in read_lines(output)]
     if len(lines) != len(sources):
         raise UserError(f"{source}: Moses wrote {len(lines)} lines for {len(sources)}; the log says why")
     return without_gaps(sources, lines, source)

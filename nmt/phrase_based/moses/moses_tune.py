@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.corpora.pairs import split_words
 from nmt.phrase_based.bleu import bleu, counts
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
-from nmt.phrase_based.text import drawn_pairs
+from nmt.phrase_based.moses.text import encoded
+from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, atomic, check_replaceable, of_names, warn, write_json, write_lines
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     empty(work)
     source, reference = work / SOURCE, work / REFERENCE
     for side, path in enumerate((source, reference)):
-        write_lines(path, (" ".join(pair[side]) for pair in pairs))
+        write_lines(path, (encoded(join_escaped(pair[side])) for pair in pairs))
     flags = search_flags(settings, arguments.threads)
     for name in MOSES_TUNERS:  # mert-moses.pl wants them all
         moses.program(name)
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     scores = []
     for configuration in (before, tuned):
         lines = zip(translate(moses, configuration, flags, source), pairs, strict=True)
-        sums = np.sum([counts(split_words(line), target) for line, (_, target) in lines], axis=0)
+        sums = np.sum([counts(split_escaped(line), target) for line, (_, target) in lines], axis=0)
         scores.append(float(bleu(sums)))
     kept = int(scores[1] >= scores[0])
     if not kept:

@@ -15,7 +15,7 @@ from nmt.phrase_based.moses.installation import Moses
 from nmt.settings.experiment import BUILT_COMMIT, MOSES_ALIGNERS, MOSES_PROGRAMS, MOSES_SCRIPTS
 
 MOSES = Path(__file__).parents[4] / "shared/moses"
-WORDS = {"the": "la", "house": "maison", "cat": "souris", "sees": "voit", "old": "vieille", "and": "et"}
+WORDS = {"the": "la", "house": "maison", "cat": "souris", "sees": "voit", "old": "vieille"}
 SETTINGS = {"order": 3, "phrase_length": 4, "tune_sentences": 40, "tune_rounds": 2, "n_best": 20, "stack": 20}
 
 pytestmark = pytest.mark.skipif(not MOSES.is_dir(), reason="no Moses beside the project")
@@ -48,7 +48,7 @@ def texts(tmp_path: Path) -> list[str]:
             source = f"the old {nouns[0]} sees the {nouns[1]}"
             target = f"la {WORDS[nouns[0]]} vieille voit la {WORDS[nouns[1]]}"
             pairs.append(
-                (f"{source} and {source}", f"{target} et {target}") if generator.random() < 0.5 else (source, target)
+                (f"{source} | {source}", f"{target} | {target}") if generator.random() < 0.5 else (source, target)
             )
         for side, language in enumerate(("en", "fr")):
             (tmp_path / f"{name}.{language}").write_text("".join(f"{pair[side]}\n" for pair in pairs))
@@ -104,9 +104,9 @@ def test_from_text_to_translations(
     assert all(len(one) >= 6 for one in links)
     assert max(json.loads((system.folder / "tuning.json").read_text())["bleu"]) > 90
     capfd.readouterr()
-    source = "the old cat sees the house\n\nthe old zyxomma sees the cat\n"
+    source = "the old cat sees the house | the old cat sees the house\n\nthe old zyxomma sees the cat\n"
     first, empty, unknown = lines = system.translate(source)
-    assert (first, empty) == ("la souris vieille voit la maison", "")
+    assert (first, empty) == ("la souris vieille voit la maison | la souris vieille voit la maison", "")
     assert "zyxomma" in unknown
     assert "BEST TRANSLATION" not in capfd.readouterr().err  # the log does not grow with the text
     second = System(bin, texts, tmp_path / "two", capfd)
