@@ -18,7 +18,8 @@ from tests import demonstration
 from tests.numbers import ROOT
 
 CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", *(f"choi2017/open-{name}.yaml" for name in ("en-de", "en-fi")))
-CONFIGS += ("choi2017/open-en-fi-seed.yaml",)
+CONFIGS += ("choi2017/open-en-fi-seed.yaml", "choi2017/multi30k-choi.yaml", "multi30k.yaml")
+CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml", "bahdanau2015/multi30k-en-de.yaml")
 DEMONSTRATIONS = {"demo": "demo.yaml", "demo-choi": "choi2017/demo-choi.yaml"}
 CASES = {
     str(points.relative_to(ROOT)): (config, points.stem, points, points.with_suffix(".png"))
