@@ -1,5 +1,5 @@
 """Tell what dropout is worth: the development NLL of the trained models of some experiments, beside how often each read
-the training text.
+the training text. Of a model with several seeds it is the mean, and the deviation is that over its seeds.
 
     python -m bench.dropout config/mine.yaml ...
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pandas as pd
 
@@ -24,17 +25,21 @@ def rows(file: str) -> list[dict[str, object]]:
     data = Path("data") / experiment.name
     pairs = sum(1 for _ in read_lines(data / f"selected/train.{experiment.languages.source}"))
     found: list[dict[str, object]] = []
-    for name, variant in experiment.variants.items():
-        summary = read_json(data / f"models/{name}/summary.json")
+    for name, variant in experiment.models.items():
+        seeds = [name, *(one for one, model in experiment.replicas.items() if model == name)]
+        summaries = [read_json(data / f"models/{seed}/summary.json") for seed in seeds]
+        nll = [summary["development_nll"] for summary in summaries]
         found.append(
             {
                 "experiment": experiment.name,
                 "model": variant.label,
                 "pairs": pairs,
-                "updates": summary["updates"],
-                "times_read": summary["updates"] * variant.optimization.batch / pairs,
+                "updates": summaries[0]["updates"],
+                "times_read": summaries[0]["updates"] * variant.optimization.batch / pairs,
                 "dropout": variant.optimization.dropout,
-                "development_nll": summary["development_nll"],
+                "seeds": len(seeds),
+                "development_nll": fmean(nll),
+                "deviation": stdev(nll) if len(nll) > 1 else None,
             }
         )
     return found
