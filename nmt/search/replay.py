@@ -95,7 +95,10 @@ def captured(work: Callable[[], object], device: torch.device) -> Callable[[], N
 
 @cache
 def _first(device: torch.device) -> torch.cuda.CUDAGraph:
-    """A graph whose memory all others share: only one runs at a time. It stays, for without a graph memory is lost."""
+    """A graph whose memory all others share, since only one runs at a time.
+
+    It is kept, because PyTorch cannot use such memory again once the last graph in it is gone.
+    """
     graph, number = torch.cuda.CUDAGraph(), torch.zeros(1, device=device)
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         number + 1
