@@ -12,20 +12,27 @@ from matplotlib import image
 from nmt import papers
 from nmt.__main__ import main
 from nmt.report.artefacts import collect
+from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.workflow import figure_options, step_of
 from tests import demonstration
 from tests.numbers import ROOT
 
+
+def experiment(files: str) -> Experiment:
+    """The experiment of one file of `config`, or of several."""
+    return read_experiment([f"config/{file}" for file in files.split()])
+
+
 CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", *(f"choi2017/open-{name}.yaml" for name in ("en-de", "en-fi")))
 CONFIGS += ("choi2017/open-en-fi-seed.yaml", "choi2017/multi30k-choi.yaml", "multi30k.yaml")
-CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml", "bahdanau2015/multi30k-en-de.yaml")
+CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml moses.yaml", "bahdanau2015/multi30k-en-de.yaml")
 DEMONSTRATIONS = {"demo": "demo.yaml", "demo-choi": "choi2017/demo-choi.yaml"}
 CASES = {
     str(points.relative_to(ROOT)): (config, points.stem, points, points.with_suffix(".png"))
     for config in CONFIGS
     for name in ("figure2", "learning_curves")
-    for points in sorted((ROOT / read_experiment([f"config/{config}"]).results).rglob(f"{name}.csv"))
+    for points in sorted((ROOT / experiment(config).results).rglob(f"{name}.csv"))
 }
 CASES |= {
     name: (
@@ -42,10 +49,10 @@ CASES |= {
 def test_a_committed_picture_is_that_of_its_points(case: str, tmp_path: Path) -> None:
     """Another version of matplotlib may set text a little differently, so a few pixels may differ."""
     config, name, points, picture = CASES[case]
-    experiment = read_experiment([f"config/{config}"])
-    options = figure_options(experiment, collect(experiment, papers.artefacts(experiment))[name])
+    drawn_of = experiment(config)
+    options = figure_options(drawn_of, collect(drawn_of, papers.artefacts(drawn_of))[name])
     drawn = str(tmp_path / "again.png")
-    assert main([step_of(experiment, name), "--points", str(points), *options, "--outputs", drawn]) == 0
+    assert main([step_of(drawn_of, name), "--points", str(points), *options, "--outputs", drawn]) == 0
     one, other = image.imread(picture), image.imread(drawn)
     assert one.shape == other.shape
     assert float((np.abs(one - other) > 0.2).mean()) < 0.005
