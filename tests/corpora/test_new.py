@@ -100,7 +100,7 @@ def test_odd_names_are_quoted() -> None:
 
 def test_a_name_that_would_nest_its_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "choi2017", *FILES]) == 1
-    assert "config: results: results/choi2017 holds the folder of the experiment open-en-de" in capsys.readouterr().err
+    assert "config: results: results/choi2017 holds the folder of the experiment multi30k-choi" in capsys.readouterr().err
     assert not Path("config/choi2017.yaml").exists()
 
 
@@ -153,7 +153,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["mine", *FILES[:2], "--split", "1"], "config: files.train: expected a list of files, source and target"),
         (["mine", *FILES[:4], "dev.de", "short.fi", "--split", "1"], "dev: 5 lines in dev.de but 1 in short.fi"),
         (["mine", *FILES, "--variants", "AttY"], "--variants: unknown model AttY; the nearest is RNN"),
-        (["choi2017", *FILES[:3], "--split", "1"], "results/choi2017 holds the folder of the experiment open-en-de"),
+        (["choi2017", *FILES[:3], "--split", "1"], "results/choi2017 holds the folder of the experiment multi30k-choi"),
     ],
 )
 def test_a_mistake_is_a_line_and_writes_nothing(
