@@ -118,11 +118,12 @@ def test_a_variant_that_is_null_takes_with_it_what_names_it(path: Path, monkeypa
     """Whichever it is, and also with those that continue it: no table or figure asks for it, and nothing is refused."""
     monkeypatch.chdir(ROOT)
     whole = read_experiment([str(path)])
-    for name in whole.variants if len(whole.variants) > 1 else ():
+    for name in whole.models if len(whole.models) > 1 else ():
         overlay = {"extends": str(path), "experiment": "less", "variants": {name: None}}
         less = load(resolve(overlay))
-        gone = whole.variants.keys() - less.variants.keys()
-        assert gone == {name, *(one.name for one in whole.variants.values() if one.continues == name)}
+        gone = whole.models.keys() - less.models.keys()
+        assert gone == {name, *(one.name for one in whole.models.values() if one.continues == name)}
+        assert not gone & set(less.replicas.values())
         assert less.left_out == gone | whole.left_out
         assert all(gone.isdisjoint(pair) for pair in less.evaluate.compare)
         left = papers.artefacts(less)
