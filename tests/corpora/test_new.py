@@ -100,7 +100,8 @@ def test_odd_names_are_quoted() -> None:
 
 def test_a_name_that_would_nest_its_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "choi2017", *FILES]) == 1
-    assert "config: results: results/choi2017 holds the folder of the experiment multi30k-choi" in capsys.readouterr().err
+    said = "config: results: results/choi2017 holds the folder of the experiment multi30k-choi"
+    assert said in capsys.readouterr().err
     assert not Path("config/choi2017.yaml").exists()
 
 
