@@ -1,7 +1,7 @@
 """Text as Moses reads it: a | would separate the factors of a word there, and ||| the columns of a table.
 
-So another word stands for it, which no text has: that of Moses's tokenizer, whose text stays as it is, and an invisible
-character.
+So it is written as Moses's tokenizer writes it, with an invisible character behind: text that already holds the
+tokenizer's code comes back as it was.
 """
 
 from __future__ import annotations
