@@ -33,6 +33,7 @@ LEFT_OUT = {
     "nmt.system.device": "Where a step runs, with how many threads: facts about a run, as its seconds are.",
     "nmt.system.gpu": "Which of several GPUs a process takes.",
     "nmt.system.orphans": "When the jobs of a killed run end.",
+    "nmt.system.programs": "How the programs of a step end when it ends.",
     "nmt.system.progress": "How a step shows its progress.",
     "nmt.system.stop": "When a step ends early; what it computes after that is the same.",
 }

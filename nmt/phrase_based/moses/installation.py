@@ -9,19 +9,21 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
+from nmt.system.programs import running
 
 PERL = "perl"
 STDERR = 2  # the descriptor, because Python's sys.stderr may be no file that a program can write to
 # The threads of fast_align add numbers up in an order of their own, so that two runs differ.
 ALONE = {"OMP_NUM_THREADS": "1"}
-# What a program says before it fails, or one that it has called, for want of room.
-CAUSE = re.compile(rb"No space left on device|Cannot allocate memory|bad_alloc")
+# What a program says, or one that it has called, for want of room.
+CAUSE = re.compile(rb"No space left on device|Disk quota exceeded|Cannot allocate memory|bad_alloc")
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
 
@@ -80,26 +82,37 @@ def moses_of(arguments: argparse.Namespace) -> Moses:
     return Moses(arguments.bin, settings.version)
 
 
-def call(command: Sequence[str | Path], source: Path | None = None, output: Path | None = None) -> None:
-    """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails."""
+def call(command: Sequence[str | Path], work: Path, source: Path | None = None, output: Path | None = None) -> None:
+    """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails.
+
+    `work` is the folder that it fills. When that is full, the program is ended: some never end then, and scripts use
+    what a program that failed has written.
+    """
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
-    causes: list[str] = []
-    words: list[str | Path] = list(command)
+    name = command[1] if command[0] == PERL else command[0]
+    full = threading.Event()
+
+    def is_full() -> bool:
+        if os.statvfs(work).f_bavail == 0:
+            full.set()
+        return full.is_set()
+
     with open(source or os.devnull, "rb") as given, open(output or os.devnull, "wb") as written:
         streams = (written, subprocess.PIPE) if output else (subprocess.PIPE, subprocess.STDOUT)
+        options = {"stdin": given, "stdout": streams[0], "stderr": streams[1], "env": os.environ | ALONE}
         try:
-            process = subprocess.Popen(words, stdin=given, stdout=streams[0], stderr=streams[1], env=os.environ | ALONE)
+            with running(command, is_full, **options) as process:
+                for line in (process.stderr if output else process.stdout) or ():
+                    with suppress(OSError):
+                        os.write(STDERR, line)
+                    if cause := CAUSE.search(line):
+                        raise UserError(f"{name}: {cause[0].decode()}; free some and repeat")
         except OSError as error:
             what = "Moses's scripts need perl on the PATH" if command[0] == PERL else NAME_IT
             raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
-        with process:
-            for line in (process.stderr if output else process.stdout) or ():
-                causes += [found[0].decode() for found in CAUSE.finditer(line)][: not causes]
-                with suppress(OSError):
-                    os.write(STDERR, line)
-    name, code = command[1] if command[0] == PERL else command[0], process.returncode
-    if code:
+    if code := process.returncode:
+        if is_full():
+            raise UserError(f"{work}: no space left; free some and repeat")
         how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"failed with exit code {code}"
-        what = "free some and repeat" if causes else "repeat with more memory" if code < 0 else "the log says why"
-        raise UserError(f"{name}: {': '.join([how, *causes])}; {what}")
+        raise UserError(f"{name}: {how}; {'repeat with more memory' if code < 0 else 'the log says why'}")

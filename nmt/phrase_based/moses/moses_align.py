@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
@@ -18,6 +18,7 @@ from nmt.phrase_based.moses.text import corpus_options, encoded
 from nmt.settings.experiment import MOSES_ALIGNERS
 from nmt.system.files import UserError, atomic, write_lines
 from nmt.system.options import Output, add_threads_argument
+from nmt.system.programs import end_programs
 
 HEURISTIC = "grow-diag-final-and"
 ALIGNER = "check that the aligner and symal are those of Moses"
@@ -56,7 +57,7 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
         options += ["-mgiza-cpus", "1", *(["-parallel"] if threads > 1 else [])]
         options += ["-external-bin-dir", str(moses.folder.resolve())]
         script = moses.script("train-model.perl")
-        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"])
+        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"], Path(folder))
         with atomic(output) as partial:
             links = Path(folder) / "model" / f"aligned.{HEURISTIC}"
             check_links(links, texts)
@@ -71,12 +72,18 @@ def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path)
         write_lines(folder / "text", (" ||| ".join(map(encoded, pair)) for pair in read_pairs(*texts)))
         command: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
         with ThreadPoolExecutor(min(threads, 2)) as pool:
-            direct = pool.submit(call, command, output=folder / "direct")
-            inverse = pool.submit(call, [*command, "-r"], output=folder / "inverse")
-            direct.result()
-            inverse.result()
+            directions = [
+                pool.submit(call, command, folder, output=folder / "direct"),
+                pool.submit(call, [*command, "-r"], folder, output=folder / "inverse"),
+            ]
+            try:
+                for direction in as_completed(directions):
+                    direction.result()
+            except BaseException:
+                end_programs()
+                raise
         with atomic(output) as partial:
-            call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], output=partial)
+            call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], folder, output=partial)
             check_links(partial, texts)
 
 

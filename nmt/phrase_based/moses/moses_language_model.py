@@ -46,6 +46,6 @@ def run(arguments: argparse.Namespace) -> None:
         write_lines(text, map(encoded, text_lines(arguments.texts, arguments.held_out)))
         memory = f"{sorting_memory(text.stat().st_size, arguments.memory)}M"
         options = ["-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
-        call([lmplz, *options, "--text", text, "--arpa", arpa])
+        call([lmplz, *options, "--text", text, "--arpa", arpa], Path(name))
         with atomic(arguments.output) as partial:
-            call([build_binary, arpa, partial])
+            call([build_binary, arpa, partial], Path(name))

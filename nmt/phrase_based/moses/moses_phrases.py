@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}"]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "9"]
     with tempfile.TemporaryDirectory(prefix="moses_phrases.", dir=folder.parent) as name:
-        call([PERL, script, *options, *corpus_options(arguments.texts, Path(name))])
+        call([PERL, script, *options, *corpus_options(arguments.texts, Path(name))], folder)
     table = folder / "model" / "phrase-table.gz"
     try:
         with gzip.open(table) as phrases:

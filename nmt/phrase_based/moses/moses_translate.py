@@ -25,10 +25,11 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path)
     """The translation of each line, by the phrases that it needs; UserError if Moses writes another number of lines."""
     sources = list(read_lines(source))
     with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
-        given, output, filtered = (Path(folder) / name for name in ("source", "translation", "filtered"))
+        work = Path(folder)
+        given, output, filtered = (work / name for name in ("source", "translation", "filtered"))
         write_lines(given, map(encoded, sources))  # every line with a newline, for Moses leaves out one without
-        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), given])
-        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], given, output)
+        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), given], work)
+        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], work, given, output)
         lines = [decoded(line.strip(" ")) for line in read_lines(output)]
     if len(lines) != len(sources):
         raise UserError(f"{source}: Moses wrote {len(lines)} lines for {len(sources)}; the log says why")

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
     command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / MERT, "--return-best-dev"]
     command += ["--maximum-iterations", str(settings.tune_rounds), "--nbest", str(settings.n_best)]
-    call([*command, "--predictable-seeds", "--decoder-flags", " ".join(flags)])
+    call([*command, "--predictable-seeds", "--decoder-flags", " ".join(flags)], work)
     tuned = work / MERT / "moses.ini"
     if not tuned.exists():
         raise UserError(f"{tuned}: the tuning did not write it; the log says why")

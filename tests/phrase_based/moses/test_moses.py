@@ -7,11 +7,13 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nmt.__main__ import main
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
+from nmt.system import programs
 
 VERSION = "Moses version 4.0"
 # Each stand-in writes what the real program would, and fails if an option that it needs is missing.
@@ -363,11 +365,8 @@ def test_a_program_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (
-            "echo 'write: No space left on device' >&2; exit 1",
-            "failed with exit code 1: No space left on device; free ",
-        ),
-        ("echo 'Cannot allocate memory' >&2; kill -ABRT $$", "was killed (SIGABRT): Cannot allocate memory; free some"),
+        ("echo 'write: No space left on device' >&2; exit 1", "bin/lmplz: No space left on device; free some and"),
+        ("echo 'Cannot allocate memory' >&2; kill -ABRT $$", "bin/lmplz: Cannot allocate memory; free some and repeat"),
         ("kill -KILL $$", "was killed (SIGKILL); repeat with more memory"),
     ],
 )
@@ -376,6 +375,35 @@ def test_what_a_program_lacks_is_said(folder: Path, capfd: pytest.CaptureFixture
     assert main(words(folder, "moses_language_model")) == 1
     assert said in capfd.readouterr().err.strip().split("\n")[-1]
     assert not (folder / "lm/model").exists()
+
+
+def test_a_script_ends_when_a_program_of_it_finds_no_room(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Moses's script begins to extract phrases from texts that its `split` has cut short, and does not end."""
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    code = "print('split: align.0000001: No space left on device', flush=True)\nimport time\ntime.sleep(1000)\n"
+    (folder / "scripts/training/train-model.perl").write_text(code)
+    assert main(words(folder, "moses_phrases")) == 1
+    assert "train-model.perl: No space left on device; free some and repeat" in capfd.readouterr().err
+
+
+def test_a_script_that_fills_the_disk_ends(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moses's `extract` writes for ever then, and says nothing."""
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    (folder / "scripts/training/train-model.perl").write_text("import time\ntime.sleep(1000)\n")
+    monkeypatch.setattr(programs, "INTERVAL", 0.01)
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_bavail=0))
+    assert main(words(folder, "moses_phrases")) == 1
+    assert f"{folder / 'phrases'}: no space left; free some and repeat" in capsys.readouterr().err
+
+
+def test_a_direction_that_fails_ends_the_other(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "bin/fast_align").write_text('#!/bin/sh\ncase "$*" in *-r) exit 3;; esac\nsleep 1000\n')
+    assert main([*words(folder, "moses_align"), "--threads", "2"]) == 1
+    assert "bin/fast_align: " in capfd.readouterr().err
 
 
 def test_a_script_that_fails_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
