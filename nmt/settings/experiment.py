@@ -8,6 +8,8 @@ start.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -336,11 +338,22 @@ def _check_uses(experiment: Experiment) -> None:
         )
 
 
+PLAIN = re.compile(r"[\w/.+-]+")  # what a shell, and moses.ini, take as it is
+
+
 def check_moses(experiment: Experiment) -> None:
     """UserError where Moses is to be run and the folder that is named lacks what its steps call."""
     system = experiment.phrase_based
-    folder = system.bin if system is not None and system.system == "moses" else None
-    if folder is None or system is None:
+    if system is None or system.system != "moses":
+        return
+    folder = system.bin
+    for path in (os.getcwd(), folder or ""):
+        if odd := sorted(set(PLAIN.sub("", path))):
+            raise UserError(
+                "config: phrase_based.system: Moses's scripts do not understand "
+                f"{' '.join(map(repr, odd))} in the name of a folder, as in {path}; rename it"
+            )
+    if folder is None:
         return
     where, programs, scripts = "config: phrase_based.bin", Path(folder), Path(folder) / ".." / "scripts"
     whole = f"name a whole installation of Moses {system.version or BUILT_COMMIT}, or leave bin out to have it built"

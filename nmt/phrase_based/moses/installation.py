@@ -24,6 +24,8 @@ STDERR = 2  # the descriptor, because Python's sys.stderr may be no file that a 
 ALONE = {"OMP_NUM_THREADS": "1"}
 # What a program says, or one that it has called, for want of room.
 CAUSE = re.compile(rb"No space left on device|Disk quota exceeded|Cannot allocate memory|bad_alloc")
+# What scripts say of a program that they have called and that failed; they use what it has written all the same.
+FAILED = re.compile(rb"died with signal|unexpected end of file|Exit code: [1-9]|^Killed|Segmentation fault")
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
 
@@ -85,8 +87,7 @@ def moses_of(arguments: argparse.Namespace) -> Moses:
 def call(command: Sequence[str | Path], work: Path, source: Path | None = None, output: Path | None = None) -> None:
     """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails.
 
-    `work` is the folder that it fills. When that is full, the program is ended: some never end then, and scripts use
-    what a program that failed has written.
+    `work` is the folder that it fills. When that is full, the program is ended, for some never end then.
     """
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)
@@ -108,11 +109,14 @@ def call(command: Sequence[str | Path], work: Path, source: Path | None = None, 
                         os.write(STDERR, line)
                     if cause := CAUSE.search(line):
                         raise UserError(f"{name}: {cause[0].decode()}; free some and repeat")
+                    if command[0] == PERL and FAILED.search(line):
+                        said = line.decode(errors="replace").strip()
+                        raise UserError(f"{name}: a program that it has called failed ({said}); the log says why")
         except OSError as error:
             what = "Moses's scripts need perl on the PATH" if command[0] == PERL else NAME_IT
             raise UserError(f"{command[0]}: cannot be run ({error.strerror}); {what}") from None
+    if is_full():
+        raise UserError(f"{work}: no space left; free some and repeat")
     if code := process.returncode:
-        if is_full():
-            raise UserError(f"{work}: no space left; free some and repeat")
         how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"failed with exit code {code}"
         raise UserError(f"{name}: {how}; {'repeat with more memory' if code < 0 else 'the log says why'}")

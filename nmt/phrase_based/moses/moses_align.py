@@ -6,13 +6,13 @@ Both directions are aligned at once, each by one thread: with several, neither p
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.phrase_based.links import Links, read_links
+from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.text import corpus_options, encoded
 from nmt.settings.experiment import MOSES_ALIGNERS
@@ -52,14 +52,14 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
     """Align with mgiza, in steps 1 to 3 of Moses's training script."""
     for name in MOSES_ALIGNERS["mgiza"]:
         moses.program(name)
-    with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as folder:
-        options = ["-root-dir", folder, *corpus_options(texts, Path(folder)), "-alignment", HEURISTIC, "-mgiza"]
+    with work_folder(output) as folder:
+        options = ["-root-dir", str(folder), *corpus_options(texts, folder), "-alignment", HEURISTIC, "-mgiza"]
         options += ["-mgiza-cpus", "1", *(["-parallel"] if threads > 1 else [])]
         options += ["-external-bin-dir", str(moses.folder.resolve())]
         script = moses.script("train-model.perl")
-        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"], Path(folder))
+        call([PERL, script, *options, "-first-step", "1", "-last-step", "3"], folder)
         with atomic(output) as partial:
-            links = Path(folder) / "model" / f"aligned.{HEURISTIC}"
+            links = folder / "model" / f"aligned.{HEURISTIC}"
             check_links(links, texts)
             links.replace(partial)
 
@@ -67,8 +67,7 @@ def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> N
 def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:
     """Align with fast_align in both directions; atools symmetrizes."""
     fast_align, atools = moses.program("fast_align"), moses.program("atools")
-    with tempfile.TemporaryDirectory(prefix="moses_align.", dir=output.parent) as name:
-        folder = Path(name)
+    with work_folder(output) as folder:
         write_lines(folder / "text", (" ||| ".join(map(encoded, pair)) for pair in read_pairs(*texts)))
         command: list[str | Path] = [fast_align, "-i", folder / "text", "-d", "-o", "-v"]
         with ThreadPoolExecutor(min(threads, 2)) as pool:
@@ -98,7 +97,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Align the words."""
     moses = moses_of(arguments)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if moses.has("mgiza"):
         with_mgiza(moses, arguments.texts, arguments.threads, arguments.output)
     elif moses.has("fast_align"):

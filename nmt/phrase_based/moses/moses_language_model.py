@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
-from pathlib import Path
 
+from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.text import encoded
 from nmt.phrase_based.text import add_text_arguments, text_lines
@@ -40,12 +39,11 @@ def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
     lmplz, build_binary = moses.program("lmplz"), moses.program("build_binary")
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="moses_language_model.", dir=arguments.output.parent) as name:
-        text, arpa = Path(name) / "text", Path(name) / "arpa"
+    with work_folder(arguments.output) as folder:
+        text, arpa = folder / "text", folder / "arpa"
         write_lines(text, map(encoded, text_lines(arguments.texts, arguments.held_out)))
         memory = f"{sorting_memory(text.stat().st_size, arguments.memory)}M"
-        options = ["-o", str(settings.order), "-S", memory, "-T", name, "--discount_fallback"]
-        call([lmplz, *options, "--text", text, "--arpa", arpa], Path(name))
+        options = ["-o", str(settings.order), "-S", memory, "-T", str(folder), "--discount_fallback"]
+        call([lmplz, *options, "--text", text, "--arpa", arpa], folder)
         with atomic(arguments.output) as partial:
-            call([build_binary, arpa, partial], Path(name))
+            call([build_binary, arpa, partial], folder)

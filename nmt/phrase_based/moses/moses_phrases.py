@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import gzip
 import shutil
-import tempfile
+import zlib
 from pathlib import Path
 
+from nmt.phrase_based.moses.files import copy_configuration, work_folder
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
 from nmt.phrase_based.moses.text import corpus_options
@@ -15,6 +16,8 @@ from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument
 
+ORIENTATION = "msd-bidirectional-fe"
+TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")
 LINKS = f"aligned.{HEURISTIC}"
 KENLM = 8  # the script's number for models of KenLM
 
@@ -38,22 +41,33 @@ def run(arguments: argparse.Namespace) -> None:
     check_links(arguments.links, arguments.texts, "align these texts with the step moses_align")
     if not arguments.language_model.stat().st_size:
         raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
-    folder = arguments.output.resolve()  # written in place, because moses.ini holds absolute paths
+    folder = arguments.output.resolve()
     check_replaceable(folder, "a model of Moses", lambda path: (path / LINKS).is_symlink())
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
-    options = ["-root-dir", str(folder), "-alignment", HEURISTIC, "-reordering", "msd-bidirectional-fe"]
+    options = ["-root-dir", str(folder), "-alignment", HEURISTIC, "-reordering", ORIENTATION]
     options += ["-max-phrase-length", str(settings.phrase_length)]
     options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}"]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "9"]
-    with tempfile.TemporaryDirectory(prefix="moses_phrases.", dir=folder.parent) as name:
-        call([PERL, script, *options, *corpus_options(arguments.texts, Path(name))], folder)
-    table = folder / "model" / "phrase-table.gz"
+    with work_folder(folder) as work:
+        call([PERL, script, *options, *corpus_options(arguments.texts, work)], folder)
+    phrases, reordering = (count_lines(folder / "model" / name) for name in TABLES)
+    if phrases != reordering:
+        raise UserError(
+            f"{folder}: {phrases} phrase pairs, and the reordering of {reordering}: a program was ended; the log says "
+            "why; repeat"
+        )
+    if not phrases:
+        raise UserError(f"{folder}: the phrase table is empty; check the texts and their alignment")
+    configuration = folder / "model" / "moses.ini"
+    copy_configuration(configuration, configuration, relative=True)
+
+
+def count_lines(table: Path) -> int:
+    """The number of lines of a table. Raises UserError if it is not whole."""
     try:
-        with gzip.open(table) as phrases:
-            empty = not phrases.readline().strip()
-    except OSError as error:
+        with gzip.open(table) as lines:
+            return sum(1 for _ in lines)
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{table}: cannot be read ({error}); the log says why") from None
-    if empty:
-        raise UserError(f"{table}: the phrase table is empty; check the texts and their alignment")

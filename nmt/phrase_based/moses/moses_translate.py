@@ -6,6 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from nmt.phrase_based.moses.files import copy_configuration, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.text import decoded, encoded
 from nmt.phrase_based.text import without_gaps
@@ -21,15 +22,19 @@ def search_flags(settings: PhraseBased, threads: int) -> list[str]:
     return [*limits, "-distortion-limit", str(settings.distortion_limit), "-threads", str(threads)]
 
 
-def translate(moses: Moses, configuration: Path, flags: list[str], source: Path) -> list[str]:
-    """The translation of each line, by the phrases that it needs; UserError if Moses writes another number of lines."""
+def translate(moses: Moses, configuration: Path, flags: list[str], source: Path, work: Path) -> list[str]:
+    """The translation of each line, by the phrases that it needs, which are written to the folder `work`.
+
+    Raises UserError if Moses writes another number of lines.
+    """
     sources = list(read_lines(source))
-    with tempfile.TemporaryDirectory(prefix="moses_translate.") as folder:
-        work = Path(folder)
-        given, output, filtered = (work / name for name in ("source", "translation", "filtered"))
+    with tempfile.TemporaryDirectory(dir=work) as name:
+        folder = Path(name)
+        given, output, filtered, system = (folder / name for name in ("source", "translation", "filtered", "whole.ini"))
+        copy_configuration(configuration, system, relative=False)
         write_lines(given, map(encoded, sources))  # every line with a newline, for Moses leaves out one without
-        call([PERL, moses.script("filter-model-given-input.pl"), filtered, configuration.resolve(), given], work)
-        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], work, given, output)
+        call([PERL, moses.script("filter-model-given-input.pl"), filtered, system, given], folder)
+        call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], folder, given, output)
         lines = [decoded(line.strip(" ")) for line in read_lines(output)]
     if len(lines) != len(sources):
         raise UserError(f"{source}: Moses wrote {len(lines)} lines for {len(sources)}; the log says why")
@@ -48,4 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate every line."""
     flags = search_flags(arguments.settings, arguments.threads)
-    write_lines(arguments.output, translate(moses_of(arguments), arguments.configuration, flags, arguments.source))
+    with work_folder(arguments.output) as work:
+        lines = translate(moses_of(arguments), arguments.configuration, flags, arguments.source, work)
+    write_lines(arguments.output, lines)

@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from nmt.phrase_based.bleu import bleu, counts
+from nmt.phrase_based.moses.files import copy_configuration
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.moses.text import encoded
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, atomic, check_replaceable, of_names, warn, write_json, write_lines
+from nmt.system.files import UserError, check_replaceable, of_names, warn, write_json, write_lines
 from nmt.system.options import Output, ReplacedFolder, add_threads_argument
 
 # In the folder of the tuning; MARK is written first, and stays while the rest is removed.
-MARK, SOURCE, REFERENCE, MERT = ".moses_tune", "source", "reference", "mert"
+MARK, SOURCE, REFERENCE, UNTUNED, MERT = ".moses_tune", "source", "reference", "untuned.ini", "mert"
 EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of earlier versions have no MARK
 
 
@@ -43,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def empty(work: Path) -> None:
     """Make or empty the folder of the tuning. Raises UserError if it holds anything but what this step writes."""
     is_own = (work / MARK).is_file() or (work / MERT / EARLIER).is_file()
-    names = {MARK, SOURCE, REFERENCE, MERT} if is_own else set()
+    names = {MARK, SOURCE, REFERENCE, UNTUNED, MERT} if is_own else set()
     check_replaceable(work, "a folder of moses_tune", of_names(*names))
     work.mkdir(parents=True, exist_ok=True)
     (work / MARK).touch()
     shutil.rmtree(work / MERT, ignore_errors=True)
-    for name in (SOURCE, REFERENCE):
+    for name in (SOURCE, REFERENCE, UNTUNED):
         (work / name).unlink(missing_ok=True)
 
 
@@ -56,19 +57,20 @@ def run(arguments: argparse.Namespace) -> None:
     """Tune the weights and compare them with the ones before."""
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
-    before = arguments.model / "model" / "moses.ini"
-    if not before.exists():
-        raise UserError(f"{before}: no such file; run the step moses_phrases")
+    trained = arguments.model / "model" / "moses.ini"
+    if not trained.exists():
+        raise UserError(f"{trained}: no such file; run the step moses_phrases")
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
     work = arguments.work.resolve()
     empty(work)
-    source, reference = work / SOURCE, work / REFERENCE
+    source, reference, before = work / SOURCE, work / REFERENCE, work / UNTUNED
+    copy_configuration(trained, before, relative=False)
     for side, path in enumerate((source, reference)):
         write_lines(path, (encoded(join_escaped(pair[side])) for pair in pairs))
     flags = search_flags(settings, arguments.threads)
     for name in MOSES_TUNERS:  # mert-moses.pl wants them all
         moses.program(name)
-    command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before.resolve()]
+    command = [PERL, moses.script("mert-moses.pl"), source, reference, moses.program("moses"), before]
     command += ["--mertdir", moses.folder.resolve(), "--working-dir", work / MERT, "--return-best-dev"]
     command += ["--maximum-iterations", str(settings.tune_rounds), "--nbest", str(settings.n_best)]
     call([*command, "--predictable-seeds", "--decoder-flags", " ".join(flags)], work)
@@ -77,14 +79,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{tuned}: the tuning did not write it; the log says why")
     scores = []
     for configuration in (before, tuned):
-        lines = zip(translate(moses, configuration, flags, source), pairs, strict=True)
+        lines = zip(translate(moses, configuration, flags, source, work / MERT), pairs, strict=True)
         sums = np.sum([counts(split_escaped(line), target) for line, (_, target) in lines], axis=0)
         scores.append(float(bleu(sums)))
     kept = int(scores[1] >= scores[0])
     if not kept:
         warn(f"{tuned}: {scores[1]:.2f} BLEU, less than before tuning ({scores[0]:.2f}); the earlier weights are kept")
-    with atomic(arguments.configuration) as partial:
-        shutil.copyfile((before, tuned)[kept], partial)
+    copy_configuration((before, tuned)[kept], arguments.configuration, relative=True)
     write_json(
         arguments.output,
         {"system": moses.version, "sentences": len(pairs), "bleu": scores, "kept": kept},

@@ -1,7 +1,8 @@
-"""Text as Moses reads it: a | would separate the factors of a word there, and ||| the columns of a table.
+"""Text as Moses reads it, in which some characters have a meaning of their own.
 
-So it is written as Moses's tokenizer writes it, with an invisible character behind: text that already holds the
-tokenizer's code comes back as it was.
+A | separates the factors of a word and, as |||, the columns of a table; words in brackets are symbols of a grammar;
+<s>, </s> and <unk> are words of every language model. So they are written as character references, as Moses's tokenizer
+does, with an invisible character behind: text that already holds references comes back as it was.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ from pathlib import Path
 from nmt.corpora.pairs import read_pairs
 from nmt.system.files import write_lines
 
-BAR, CODE = "|", "&#124;\u2060"
+MARK = "\u2060"
+CODES = {"|": "&#124;", "[": "&#91;", "]": "&#93;", "<": "&#60;", ">": "&#62;"}
+_ENCODED = str.maketrans({sign: code + MARK for sign, code in CODES.items()})
 
 
 def encoded(line: str) -> str:
     """`line` as Moses may read it."""
-    return line.replace(BAR, CODE)
+    return line.translate(_ENCODED)
 
 
 def decoded(line: str) -> str:
     """What a line of Moses's stands for."""
-    return line.replace(CODE, BAR)
+    for sign, code in CODES.items():
+        line = line.replace(code + MARK, sign)
+    return line
 
 
 def corpus_options(texts: Sequence[Path], folder: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from nmt.__main__ import main
+from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
 from nmt.system import programs
 
@@ -62,15 +64,18 @@ else:
     lm = option("-lm").split(":")
     assert lm[:2] == ["0", "3"] and Path(lm[2]).exists() and lm[3] == "8"
     links = (root / "aligned.grow-diag-final-and").read_text()
-    with gzip.open(root / "phrase-table.gz", "wt") as table:
-        table.write("" if not links.strip() else "a ||| A ||| 1\\n")
-    (root / "moses.ini").write_text("untuned")
+    for name in ("phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"):
+        with gzip.open(root / name, "wt") as table:
+            table.write("" if not links.strip() else "a ||| A ||| 1\\n")
+    (root / "moses.ini").write_text(f"untuned path={root.resolve()}/phrase-table.gz")
 """,
     "filter": """
 import shutil
 from pathlib import Path
 folder, ini, source = sys.argv[1:4]
-assert Path(ini).is_absolute() and "|" not in Path(source).read_text()
+assert Path(ini).is_absolute() and not set("|[]<>") & set(Path(source).read_text())
+table = Path(Path(ini).read_text().partition(" path=")[2])
+assert table.is_absolute() and table.exists()
 Path(folder).mkdir()
 shutil.copy(ini, Path(folder) / "moses.ini")
 """,
@@ -78,11 +83,11 @@ shutil.copy(ini, Path(folder) / "moses.ini")
 from pathlib import Path
 source, reference, moses, ini = sys.argv[1:5]
 assert len(open(source).readlines()) == len(open(reference).readlines()) and "--return-best-dev" in sys.argv
-assert "|" not in open(source).read() + open(reference).read()
+assert not set("|[]<>") & set(open(source).read() + open(reference).read())
 assert Path(moses).exists() and Path(option("--mertdir"), "mert").exists() and "-threads" in option("--decoder-flags")
 Path(option("--working-dir")).mkdir()
 good = "good" if "A" in open(reference).read() else "bad"
-Path(option("--working-dir"), "moses.ini").write_text(good)
+Path(option("--working-dir"), "moses.ini").write_text(Path(ini).read_text().replace("untuned", good))
 """,
 }
 START = "import sys\n\n\ndef option(name):\n    return sys.argv[sys.argv.index(name) + 1]\n\n\n"
@@ -142,7 +147,7 @@ def test_all_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tuning = json.loads((folder / "tuning.json").read_text())
     assert tuning["system"] == VERSION
     assert tuning["kept"] == 1
-    assert (folder / "tuned/moses.ini").read_text() == "good"
+    assert (folder / "tuned/moses.ini").read_text() == "good path=../phrases/model/phrase-table.gz"
     assert (folder / "output").read_text() == "A B\n\nnothing\n"
     assert "source: line 3: the translation is empty; the source is copied" in capsys.readouterr().err
 
@@ -225,7 +230,7 @@ def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[
     (folder / "train.fr").write_text("A B C D E\n")
     assert main(words(folder, "moses_tune")) == 0
     assert json.loads((folder / "tuning.json").read_text())["kept"] == 0
-    assert (folder / "tuned/moses.ini").read_text() == "untuned"
+    assert (folder / "tuned/moses.ini").read_text().startswith("untuned ")
     assert "the earlier weights are kept" in capsys.readouterr().err
 
 
@@ -271,7 +276,7 @@ def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureF
         assert main(words(folder, step)) == 0
     (folder / "links/links.txt").write_text("\n\n")
     assert main(words(folder, "moses_phrases")) == 1
-    assert "phrase-table.gz: the phrase table is empty" in capsys.readouterr().err
+    assert "phrases: the phrase table is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -293,15 +298,66 @@ def test_links_are_read_back(folder: Path, capsys: pytest.CaptureFixture[str], w
     assert not (folder / "links/links.txt").exists()
 
 
-def test_a_bar_is_a_word_like_others(folder: Path) -> None:
-    """Moses takes | for a separator in a word and ||| for one of columns; the stand-ins refuse both."""
+def test_what_has_a_meaning_for_moses_is_a_word_like_others(folder: Path) -> None:
+    """The separators of a word and of columns, symbols of a grammar and markup; the stand-ins refuse them."""
     (folder / "train.en").write_text("a |\nc ||| d\n")
     (folder / "train.fr").write_text("A | B\n||| |C|\n")
     for step in STEPS[:4]:
         assert main(words(folder, step)) == 0
-    (folder / "source").write_text("a | b\n||| &#124;\n")
+    (folder / "source").write_text("a | b\n||| &#124; [laughter] [1][2] <s>\n")
     assert main(words(folder, "moses_translate")) == 0
-    assert (folder / "output").read_text() == "A | B\n||| &#124;\n"
+    assert (folder / "output").read_text() == "A | B\n||| &#124; [LAUGHTER] [1][2] <S>\n"
+
+
+def test_a_copy_of_a_project_has_its_own_system(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for step in STEPS[:4]:
+        assert main(words(folder, step)) == 0
+    copy = folder / "copy"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("copy"), symlinks=True)
+    shutil.rmtree(folder / "phrases")
+    monkeypatch.chdir(copy)
+    assert main(words(copy, "moses_translate")) == 0
+    assert (copy / "output").read_text() == "A B\n\nnothing\n"
+
+
+@pytest.mark.parametrize("name", ["phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"])
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [(gzip.compress(b"a\nb\n"), "a program was ended"), (gzip.compress(b"a\n")[:-4], "cannot be read")],
+)
+def test_a_table_that_is_cut_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, written: bytes, said: str
+) -> None:
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    script = folder / "scripts/training/train-model.perl"
+    script.write_text(f"{script.read_text()}    (root / {name!r}).write_bytes({written!r})\n")
+    assert main(words(folder, "moses_phrases")) == 1
+    assert said in capsys.readouterr().err.split("\n")[-2]
+
+
+@pytest.mark.parametrize("said", ["Killed", "Exit code: 137", "gzip: stdin: unexpected end of file"])
+def test_what_a_script_does_not_heed_is_an_error(folder: Path, capfd: pytest.CaptureFixture[str], said: str) -> None:
+    for step in STEPS[:2]:
+        assert main(words(folder, step)) == 0
+    script = folder / "scripts/training/train-model.perl"
+    script.write_text(f"{script.read_text()}    print({said!r})\n")
+    assert main(words(folder, "moses_phrases")) == 1
+    assert f"train-model.perl: a program that it has called failed ({said}); the log says why" in capfd.readouterr().err
+
+
+def test_what_a_killed_step_left_is_removed_by_the_next(folder: Path) -> None:
+    left = folder / "links/.links.txt.work"
+    (left / "model").mkdir(parents=True)
+    (left / "text").write_text("a b\n")
+    assert main(words(folder, "moses_align")) == 0
+    assert not left.exists()
+
+
+def test_two_steps_do_not_work_in_one_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with work_folder(folder / "links/links.txt"):
+        assert main(words(folder, "moses_align")) == 1
+    assert ".links.txt.work: another process works there; repeat when it has ended" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
