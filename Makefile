@@ -14,11 +14,11 @@ unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compil
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-GIVEN = $(MIRROR:%=mirror=%) $(SEEDS:%=seeds=%)
+GIVEN = $(if $(MIRROR),'mirror=$(MIRROR)') $(if $(SEEDS),'seeds=$(SEEDS)')
 DEMO = snakemake $(if $(MIRROR)$(SEEDS),--config $(GIVEN)) --configfile $(CONFIG) --cores $(CORES)
 REPORTS := results/demo/report.html results/demo-choi/report.html results/multi30k/report.html
 
-OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config mirror=$(MIRROR) --configfile
+OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config 'mirror=$(MIRROR)' --configfile
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
@@ -34,9 +35,13 @@ def commit(folder: Path) -> str | None:
 
     A repository around the folder is another project's.
     """
+    # A hook of git, for one, sets GIT_DIR, which names another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         top, head, changes = (
-            subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout.strip()
+            subprocess.run(
+                ["git", "-C", folder, *words], env=environment, capture_output=True, text=True, check=True
+            ).stdout.strip()
             for words in (
                 ["rev-parse", "--show-toplevel"],
                 ["rev-parse", "HEAD"],

@@ -13,10 +13,10 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import date
 from functools import cache
-from os.path import normpath
+from os.path import expanduser, normpath
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_type_hints
 
@@ -35,12 +35,13 @@ UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 class Check:
     """What a setting may hold: `accepts` decides, `expected` says it in words, `schema` in JSON Schema.
 
-    The schema may accept what the check refuses, never the reverse.
+    The schema may accept what the check refuses, never the reverse. In a path, ~ is the user's home.
     """
 
     expected: str
     accepts: Callable[[Any], bool]
     schema: Mapping[str, Any] = field(default_factory=dict)
+    is_path: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,13 @@ def folder() -> Check:
         f"a folder {PLAIN}, with no . or .. in it and no slash or space at its end",
         lambda value: text().accepts(value) and not re.search(pattern, value),
         {**text().schema, "not": {"pattern": f"{UNPLAIN.pattern}|{pattern}"}},
+        is_path=True,
     )
+
+
+def path() -> Check:
+    """The path of a file or a folder."""
+    return replace(text(), is_path=True)
 
 
 def identifier() -> Check:
@@ -259,6 +266,7 @@ def optional(check: Check) -> Check:
         f"{check.expected}, or null",
         lambda value: value is None or check.accepts(value),
         {"anyOf": [{"type": "null"}, check.schema]},
+        check.is_path,
     )
 
 
@@ -303,7 +311,7 @@ def checks(cls: type) -> dict[str, Check]:
 
 
 def checked(value: Any, check: Check, where: str) -> Any:
-    """`value`, lists turned into tuples; UserError where `check` does not accept it."""
+    """`value`, lists turned into tuples and ~ into the user's home; UserError where `check` does not accept it."""
     if not check.accepts(value):
         hint = ""
         if isinstance(value, str) and (number := re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)):
@@ -316,6 +324,8 @@ def checked(value: Any, check: Check, where: str) -> Any:
         elif isinstance(value, int | float | date) and check.accepts(str(value)):
             hint = "; put it in quotes"
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
+    if check.is_path and isinstance(value, str):
+        return expanduser(value)
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -27,6 +27,7 @@ from nmt.settings.checks import (
     identifier,
     integer,
     optional,
+    path,
     section,
     seeds,
     text,
@@ -76,7 +77,7 @@ class Experiment:
     languages: sections.Languages
     corpora: sections.Corpora
     variants: dict[str, Variant]
-    registry: Annotated[str, text()] = ""
+    registry: Annotated[str, path()] = ""
     results: Annotated[str, folder()] = ""
     seed: Annotated[int, integer(0)] = Optimization.seed
     seeds: Annotated[int | tuple[int, ...], seeds()] = 1
@@ -332,6 +333,8 @@ def _check_uses(experiment: Experiment) -> None:
         raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
     if system is not None and system.system is None and system.bin:
         raise UserError("config: phrase_based.bin: no system is run that is there; set phrase_based.system to moses")
+    if system is not None and system.system == "moses" and system.order < 2:
+        raise UserError(f"config: phrase_based.order: expected 2 or more with Moses, not {system.order}")
     if system is not None and system.system == "moses" and not system.bin and system.order > BUILT_ORDER:
         raise UserError(
             f"config: phrase_based.order: Moses is built for up to {BUILT_ORDER}; choose that, or name a bin"
@@ -347,11 +350,11 @@ def check_moses(experiment: Experiment) -> None:
     if system is None or system.system != "moses":
         return
     folder = system.bin
-    for path in (os.getcwd(), folder or ""):
-        if odd := sorted(set(PLAIN.sub("", path))):
+    for place in (os.getcwd(), folder or ""):
+        if odd := sorted(set(PLAIN.sub("", place))):
             raise UserError(
                 "config: phrase_based.system: Moses's scripts do not understand "
-                f"{' '.join(map(repr, odd))} in the name of a folder, as in {path}; rename it"
+                f"{' '.join(map(repr, odd))} in the name of a folder, as in {place}; rename it"
             )
     if folder is None:
         return

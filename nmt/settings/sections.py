@@ -18,6 +18,7 @@ from nmt.settings.checks import (
     names,
     optional,
     pairs,
+    path,
     text,
 )
 from nmt.settings.variant import LARGEST_BATCH, PRECISIONS
@@ -199,7 +200,7 @@ class PhraseBased(Section):
     """
 
     system: Annotated[str | None, optional(choice(*SYSTEM_LABELS))] = "thot"
-    bin: Annotated[str | None, optional(text())] = None
+    bin: Annotated[str | None, optional(path())] = None
     sources: Annotated[str | None, optional(text())] = None
     version: Annotated[str, text(0)] = ""
     pairs: Annotated[int, integer(0)] = 0

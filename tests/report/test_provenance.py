@@ -63,6 +63,13 @@ def test_the_commit_says_whether_files_have_changed(tmp_path: Path) -> None:
     assert commit(tmp_path) == f"{clean}+"
 
 
+def test_the_commit_is_that_of_the_folder_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = commit(ROOT)
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    assert commit(ROOT) == found is not None
+
+
 def test_the_commit_of_a_repository_around_the_project_is_not_its_own(tmp_path: Path) -> None:
     words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message", "one"]
     for one in (["init", "--quiet"], words):

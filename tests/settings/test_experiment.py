@@ -17,7 +17,7 @@ from nmt import papers
 from nmt.corpora.own import read_corpora
 from nmt.corpora.registry import read_registry
 from nmt.settings import sections
-from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_corpora, load
+from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_corpora, check_moses, load
 from nmt.settings.extends import PAPER, merge, read_experiment, resolve
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, Variant
 from nmt.system.files import UserError
@@ -216,6 +216,27 @@ BEYOND = [
 LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextualization", "batch", "sort_batches"]
 
 
+def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    read_back = paper("{results: ~/a, registry: ~/b.tsv, phrase_based: {system: moses, bin: ~/moses/bin}}")
+    assert (read_back.results, read_back.registry) == ("/home/me/a", "/home/me/b.tsv")
+    assert read_back.phrase_based is not None
+    assert read_back.phrase_based.bin == "/home/me/moses/bin"
+
+
+@pytest.mark.parametrize("name", ["a folder", "a'b", "$a", "a(b", "a:b", "a#b"])
+def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    built = paper("{phrase_based: {system: moses}}")
+    installed = paper(f'{{phrase_based: {{system: moses, bin: "{name}/bin"}}}}')
+    check_moses(built)
+    with pytest.raises(UserError, match="Moses's scripts do not understand "):
+        check_moses(installed)
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / name)
+    with pytest.raises(UserError, match="in the name of a folder, as in /"):
+        check_moses(built)
+
+
 @pytest.mark.parametrize(
     ("overlay", "message"),
     [
@@ -319,6 +340,7 @@ LAYERS = ["embedding", "hidden", "alignment", "maxout", "output_rank", "contextu
             "phrase_based.bin: no system is run that is there; set phrase_based.system to moses",
         ),
         ("{phrase_based: {system: moses, order: 8}}", "phrase_based.order: Moses is built for up to 7; choose that"),
+        ("{phrase_based: {system: moses, order: 1}}", "phrase_based.order: expected 2 or more with Moses, not 1"),
         (
             "{phrase_based: {bin: 3}}",
             "config: phrase_based.bin: expected text in the locale's characters, ",

@@ -117,6 +117,15 @@ def test_jobs_in_conda_find_the_package(project: Tree, here: Tree, conda: Path) 
     assert MARK in log.read_text()
 
 
+def test_files_called_as_modules_change_no_job(project: Tree, here: Tree) -> None:
+    (here.folder / "small.yaml").write_text(SMALL)
+    for name in ("nmt", "random", "tokenize"):
+        (here.folder / f"{name}.py").write_text("raise SystemExit('not a module')\n")
+    command = ["-s", str(project.folder / "Snakefile"), "--cores", "1", "--configfile", "small.yaml"]
+    run = here.snakemake(*command, "--until", "generate", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+
+
 def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
     """The reader of both outputs leaves while the model is trained, as `| head` does."""
     (here.folder / "small.yaml").write_text(SMALL)

@@ -6,11 +6,12 @@ import shlex
 import sys
 from pathlib import Path
 
-# Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Their
-# `tee` survives the signals that end them, so their last messages are shown, and it survives a terminal that closes.
+# Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Python
+# must not import from the working folder, where a file may be called as a module. Their `tee` survives the signals that end them,
+# so their last messages are shown, and it survives a terminal that closes.
 sys.path.insert(0, str(ROOT))
 shell.prefix(
-    "set -euo pipefail; export PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
+    "set -euo pipefail; export PYTHONSAFEPATH=1 PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
     " tee() {{ trap '' INT TERM PIPE; command tee \"$@\"; }}; "
 )
 
