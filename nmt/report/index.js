@@ -21,7 +21,7 @@ const nmt = (() => {
     return loaded[file];
   }
 
-  const name = (set, number) => `${setup.folder}/${encodeURIComponent(set)}${number === undefined ? "" : `.${number}`}.js`;
+  const name = (set, number) => `${setup.folder}/${encodeURIComponent(set)}${number === undefined ? "" : `~${number}`}.js`;
 
   // The place among `others` of each of `words` that their longest common subsequence has, -1 for the rest.
   function matches(words, others) {

@@ -26,6 +26,7 @@ from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
 
 CHUNK = 50
+APART = "~"  # of a set and the number of a chunk: no name of a corpus has it, and `index.js` writes it, too
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
 CALL = "nmt."  # the beginning of every script
 SENTENCES = """<div class="controls"><select id="set" aria-label="Test set"></select>
@@ -209,7 +210,7 @@ def scripts(
     yield f"{name}.js", _call("text", name, {**shown, "systems": systems, "scores": scores})
     for number, first in enumerate(range(0, len(source), CHUNK)):
         weights = [[model[line][1] if line in model else None for model in models] for line in lines[first:][:CHUNK]]
-        yield f"{name}.{number}.js", _call("chunk", name, number, weights)
+        yield f"{name}{APART}{number}.js", _call("chunk", name, number, weights)
 
 
 def _score(translation: str | None, reference: str) -> float | None:

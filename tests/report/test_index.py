@@ -92,13 +92,13 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert main(arguments) == 0
     assert {path.name for path in folder.iterdir()} == {
         "big.js",
-        "big.0.js",
-        "big.1.js",
-        "big.2.js",
+        "big~0.js",
+        "big~1.js",
+        "big~2.js",
         "small.js",
-        "small.0.js",
+        "small~0.js",
     }
-    line = (folder / "big.1.js").read_text()
+    line = (folder / "big~1.js").read_text()
     assert line.isascii()
     first = json.loads("[" + line.removeprefix("nmt.chunk(").removesuffix(");\n") + "]")
     assert first[:2] == ["big", 1]
@@ -127,13 +127,22 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
+def test_the_texts_of_one_set_are_no_chunk_of_another(arguments: list[str], tmp_path: Path) -> None:
+    arguments[arguments.index("--sets") + 2] = "big.1"
+    assert main(arguments) == 0
+    folder = tmp_path / "results/index"
+    names = {f"{name}.js" for name in ("big", "big~0", "big~1", "big~2", "big.1", "big.1~0")}
+    assert {path.name for path in folder.iterdir()} == names
+    assert (folder / "big.1.js").read_text().startswith('nmt.text("big.1",')
+
+
 @pytest.mark.parametrize("name", ["thesis.tex", "app.js", "folder.js/nmt.js", ".snakemake_timestamp"])
 def test_what_else_is_in_the_folder_stays(arguments: list[str], tmp_path: Path, name: str) -> None:
     file = tmp_path / "results/index" / name
     file.parent.mkdir(parents=True)
     file.write_text("years of work")
     assert main(arguments) == 0
-    assert (tmp_path / "results/index/big.1.js").is_file()
+    assert (tmp_path / "results/index/big~1.js").is_file()
     assert file.read_text() == "years of work"
 
 
