@@ -185,9 +185,11 @@ def pair_options(experiment: Experiment) -> list[str]:
 
 
 def models_options(experiment: Experiment) -> list[str]:
-    """The options of `gather_metrics`: label and folder of every training."""
+    """The options of `gather_metrics`: label and folder of every training, and the folder of the one it continues."""
     named = [
-        ("--model", experiment.systems[name], f"data/{experiment.name}/models/{name}") for name in experiment.variants
+        ["--model", experiment.systems[name]]
+        + [f"data/{experiment.name}/models/{one}" for one in (name, variant.continues) if one]
+        for name, variant in experiment.variants.items()
     ]
     return [word for words in named for word in words]
 

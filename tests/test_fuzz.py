@@ -132,7 +132,7 @@ TABLES = {
         lambda path: figure2.draw(figure2.read_points(path)),
     ),
     "learning_curves": (
-        table(CURVES, "a,train_nll,50,0.1,9", "a,development_nll,50,0.1,8", "b,train_nll,50,0.1,9"),
+        table(CURVES, "a,train_nll,50,0.1,9,1,0", "a,development_nll,50,0.1,8,1,0", "b,train_nll,50,0.1,9,1,0"),
         lambda path: learning_curves.draw(learning_curves.read_curves(path)),
     ),
     "ratings": (

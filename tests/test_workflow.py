@@ -82,6 +82,9 @@ def test_systems_are_named_by_their_labels() -> None:
     found = models_options(EXPERIMENT)
     assert found[:3] == ["--model", "fixed", "data/x/models/fixed"]
     assert found[-3:] == ["--model", "RNNsearch*", "data/x/models/search"]
+    variants = {"first": {"updates": 1}, "second": {"updates": 1, "continues": "first"}}
+    folders = ["data/x/models/second-seed1235", "data/x/models/first-seed1235"]
+    assert models_options(experiment(variants=variants, seeds=2))[-4:] == ["--model", "second", *folders]
 
 
 def test_a_figure_with_a_line_for_each_system_is_told_all_of_them() -> None:

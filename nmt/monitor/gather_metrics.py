@@ -2,7 +2,7 @@
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
 a sentence; the development BLEU is that of greedy translations, where a training follows it. A model that continues
-another continues its updates and hours.
+another continues its updates and hours: those of the model that it starts from, which is the best one or the last.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
-from nmt.settings.checks import finite, read_values
+from nmt.settings.checks import finite, integer, read_values
 from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS, Record, read_metrics
 
-COLUMNS = ("model", "measure", "updates", "hours", "value")
+COLUMNS = ("model", "measure", "updates", "hours", "value", "seed", "start")  # after so many updates it starts
 TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
+SUMMARY = "summary.json"
 POINTS = 200  # at most this many of the training text; each is the mean of the records since the point before
 
 Point = tuple[int, float, float]  # updates, hours, value
@@ -30,10 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         required=True,
-        nargs=2,
+        nargs="+",
         action="append",
-        metavar=("LABEL", "DIR"),
-        help="name of a model and the folder that the step train wrote; once for each model",
+        metavar=("LABEL DIR", "BEFORE"),
+        help="name of a model, the folder that the step train wrote and, if it continues another, the folder of that "
+        "one; once for each training",
     )
     parser.add_argument("--output", type=Output, required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
 
@@ -60,21 +62,24 @@ def thinned(found: list[Point]) -> Iterator[Point]:
         yield *part[-1][:2], fmean(value for _, _, value in part)
 
 
-def rows(label: str, folder: Path) -> Iterator[list[Cell]]:
-    """The rows of COLUMNS of one model. Raises UserError if its folder has no metrics."""
+def rows(label: str, folder: Path, before: Path | None = None) -> Iterator[list[Cell]]:
+    """The rows of COLUMNS of one training, which continues `before`. Raises UserError if its folder has no metrics."""
     records = read_metrics(folder / METRICS)
     if not records:
         raise UserError(f"{folder / METRICS}: no metrics in it; train the model with the step train")
     # the summary's hours include those of the model that this one continues, the records' seconds do not
-    hours = read_values(folder / "summary.json", hours=finite(0))["hours"]
-    hours_before = hours - (records[-1]["seconds"] or 0) / 3600
+    summary = read_values(folder / SUMMARY, hours=finite(0), seed=integer(0))
+    hours_before = summary["hours"] - (records[-1]["seconds"] or 0) / 3600
+    start = read_values(before / SUMMARY, updates_best=integer(0))["updates_best"] if before else 0
     for measure in MEASURES:
         found = points(records, measure, hours_before)
         for updates, hours, value in thinned(found) if measure == TRAIN_NLL else found:
-            yield [label, measure, updates, number(hours, 5), number(value, 3)]
+            yield [label, measure, updates, number(hours, 5), number(value, 3), summary["seed"], start]
 
 
 def run(arguments: argparse.Namespace) -> None:
-    write_csv(
-        arguments.output, COLUMNS, [row for label, folder in arguments.model for row in rows(label, Path(folder))]
-    )
+    for words in arguments.model:
+        if len(words) not in (2, 3):
+            raise UserError(f"--model {' '.join(words)}: give a label, a folder and, where there is one, that before")
+    trainings = [(label, *map(Path, folders)) for label, *folders in arguments.model]
+    write_csv(arguments.output, COLUMNS, [row for training in trainings for row in rows(*training)])

@@ -1,7 +1,8 @@
 """Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours.
 
 A dotted line and a word mark where a model begins that continues another. Of a model with several seeds, the line is
-their mean, and a band holds all of them.
+their mean, and a band holds all of them: after as many updates of its own, for the models that a model's seeds continue
+may have stopped at different ones.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from matplotlib.ticker import LogFormatter, MaxNLocator
 from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NLL, MEASURES, TRAIN_NLL
 from nmt.report.drawing import ROUND, add_legend, add_outputs, literal, save, style
 from nmt.report.systems import add_systems, styles
-from nmt.system.files import UserError
+from nmt.system.files import UserError, read_lines
 from nmt.system.tables import read_csv, real, whole
 
+WITHOUT_SEEDS = COLUMNS[:5]  # the columns of earlier versions
 TITLES = {
     TRAIN_NLL: "Train NLL\n(nats a sentence, log scale)",
     DEVELOPMENT_NLL: "Dev. NLL\n(nats a sentence, log scale)",
@@ -32,8 +34,13 @@ TITLES = {
 
 @dataclass
 class Curve:
-    """The values of one measure of one model after so many updates and hours."""
+    """The values of one measure of one training after so many updates and hours.
 
+    It starts after `start` updates, those of the model that it continues. The `seed` is None where it is not known.
+    """
+
+    seed: int | None = None
+    start: int = 0
     updates: list[int] = field(default_factory=list)
     hours: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -68,14 +75,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_curves(path: str) -> Curves:
     """Model -> measure -> its curves; models in the order of the file. Raises UserError.
 
-    A model's next seed begins where updates do not increase.
+    A model's next seed begins where the seed is another or, in a file without seeds, where updates do not increase.
     """
     curves: Curves = {}
-    for number, (model, measure, updates, hours, value) in enumerate(read_csv(path, COLUMNS), 2):
+    columns = WITHOUT_SEEDS if next(read_lines(path), "") == ",".join(WITHOUT_SEEDS) else COLUMNS
+    for number, (model, measure, updates, hours, value, *more) in enumerate(read_csv(path, columns), 2):
         try:
             of_seeds = curves.setdefault(model, {one: [] for one in MEASURES})[measure]
-            if not of_seeds or whole(updates) <= of_seeds[-1].updates[-1]:
-                of_seeds.append(Curve())
+            seed, start = map(whole, more) if more else (None, 0)
+            last = of_seeds[-1] if of_seeds else None
+            if last is None or seed != last.seed or (seed is None and whole(updates) <= last.updates[-1]):
+                of_seeds.append(Curve(seed, start))
             of_seeds[-1].updates.append(whole(updates))
             of_seeds[-1].hours.append(real(hours))
             of_seeds[-1].values.append(real(value))
@@ -96,12 +106,19 @@ def smoothed(values: Sequence[float], before: Sequence[float] = ()) -> list[floa
 
 
 def over_seeds(curves: Sequence[Curve]) -> Band:
-    """The band of several curves, at the updates that all of them have."""
-    points = [dict(zip(one.updates, zip(one.hours, one.values, strict=True), strict=True)) for one in curves]
-    common = [updates for updates in next(iter(points), {}) if all(updates in one for one in points)]
-    hours = [fmean(one[updates][0] for one in points) for updates in common]
-    values = [[one[updates][1] for one in points] for updates in common]
-    return Band(Curve(common, hours, [*map(fmean, values)]), [*map(min, values)], [*map(max, values)])
+    """The band of several curves, at the updates since their starts that all of them have."""
+    if not curves:
+        return Band(Curve(), [], [])
+    points = [
+        {updates - one.start: at for updates, *at in zip(one.updates, one.hours, one.values, strict=True)}
+        for one in curves
+    ]
+    common = [own for own in points[0] if all(own in one for one in points)]
+    start = round(fmean(one.start for one in curves))
+    hours = [fmean(one[own][0] for one in points) for own in common]
+    values = [[one[own][1] for one in points] for own in common]
+    mean = Curve(None, start, [start + own for own in common], hours, [*map(fmean, values)])
+    return Band(mean, [*map(min, values)], [*map(max, values)])
 
 
 def bands(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Band]]:

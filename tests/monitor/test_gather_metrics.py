@@ -15,15 +15,15 @@ from nmt.system.tables import read_csv
 from tests.training.toy import arguments, records
 
 
-def write(folder: Path, lines: list[dict[str, float | None]], hours: float) -> Path:
+def write(folder: Path, lines: list[dict[str, float | None]], hours: float, seed: int = 7) -> Path:
     folder.mkdir()
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "summary.json").write_text(json.dumps({"hours": hours}))
+    (folder / "summary.json").write_text(json.dumps({"hours": hours, "seed": seed, "updates_best": 100}))
     return folder
 
 
-def gathered(tmp_path: Path, *models: tuple[str, Path]) -> list[list[str]]:
-    flags = [word for label, folder in models for word in ("--model", label, str(folder))]
+def gathered(tmp_path: Path, *models: tuple[str | Path, ...]) -> list[list[str]]:
+    flags = [word for model in models for word in ("--model", *map(str, model))]
     assert main(["gather_metrics", *flags, "--output", str(tmp_path / "curves.csv")]) == 0
     return read_csv(tmp_path / "curves.csv", COLUMNS)
 
@@ -33,7 +33,7 @@ def test_a_real_training_and_one_that_continues_it(toy: Path, tmp_path: Path) ->
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
     assert main([*arguments(toy, second, continues="tiny"), "--initial", str(first / "model")]) == 0
-    rows = gathered(tmp_path, ("one", first / "model"), ("one*", second / "model"))
+    rows = gathered(tmp_path, ("one", first / "model"), ("one*", second / "model", first / "model"))
     expected = []
     for label, folder in (("one", first), ("one*", second)):
         for measure in ("train_nll", "development_nll"):
@@ -41,6 +41,7 @@ def test_a_real_training_and_one_that_continues_it(toy: Path, tmp_path: Path) ->
             expected += [(label, measure, *one) for one in found]
     assert [(row[0], row[1], row[2], row[4]) for row in rows] == expected
     assert [row[2] for row in rows if row[:2] == ["one*", "development_nll"]] == ["40", "50", "60"]
+    assert {(row[0], *row[5:]) for row in rows} == {("one", "1234", "0"), ("one*", "1234", "30")}
     ends = [json.loads((folder / "model/summary.json").read_text())["hours"] for folder in (first, second)]
     hours = {
         label: [float(row[3]) for row in rows if row[:2] == [label, "development_nll"]] for label in ("one", "one*")
@@ -54,8 +55,11 @@ def test_hours_begin_where_the_model_that_is_continued_ended(tmp_path: Path) -> 
         {"updates": 150, "seconds": 1800.0, "train_nll": 3.0},
         {"updates": 200, "seconds": 3600.0, "train_nll": 2.0},
     ]
-    rows = gathered(tmp_path, ("A*", write(tmp_path / "A", lines, hours=5.0)))
-    assert rows == [["A*", "train_nll", "150", "4.50000", "3.000"], ["A*", "train_nll", "200", "5.00000", "2.000"]]
+    folders = write(tmp_path / "A", lines, hours=5.0), write(tmp_path / "before", lines, hours=4.0)
+    assert gathered(tmp_path, ("A*", *folders)) == [
+        ["A*", "train_nll", "150", "4.50000", "3.000", "7", "100"],
+        ["A*", "train_nll", "200", "5.00000", "2.000", "7", "100"],
+    ]
 
 
 def test_what_is_recorded_again_replaces_the_old_and_missing_figures_are_left_out(tmp_path: Path) -> None:
@@ -73,10 +77,10 @@ def test_what_is_recorded_again_replaces_the_old_and_missing_figures_are_left_ou
     with open(folder / "metrics.jsonl", "a") as file:
         file.write('{"updates": 250, "sec')
     assert gathered(tmp_path, ("A", folder)) == [
-        ["A", "train_nll", "50", "0.10000", "9.000"],
-        ["A", "train_nll", "100", "0.40000", "8.250"],
-        ["A", "train_nll", "200", "0.60000", "6.000"],
-        ["A", "development_nll", "100", "0.41000", "8.750"],
+        ["A", "train_nll", "50", "0.10000", "9.000", "7", "0"],
+        ["A", "train_nll", "100", "0.40000", "8.250", "7", "0"],
+        ["A", "train_nll", "200", "0.60000", "6.000", "7", "0"],
+        ["A", "development_nll", "100", "0.41000", "8.750", "7", "0"],
     ]
 
 
@@ -87,9 +91,9 @@ def test_the_bleu_of_the_development_set(tmp_path: Path) -> None:
     ]
     rows = gathered(tmp_path, ("A", write(tmp_path / "A", lines, hours=0.2)))
     assert [row[1:] for row in rows] == [
-        ["train_nll", "50", "0.10000", "9.000"],
-        ["development_nll", "50", "0.20000", "8.500"],
-        ["development_bleu", "50", "0.20000", "21.250"],
+        ["train_nll", "50", "0.10000", "9.000", "7", "0"],
+        ["development_nll", "50", "0.20000", "8.500", "7", "0"],
+        ["development_bleu", "50", "0.20000", "21.250", "7", "0"],
     ]
 
 
@@ -111,3 +115,8 @@ def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.Cap
     error = f"nmt gather_metrics: {tmp_path}/metrics.jsonl: no metrics in it; train the model with the step train\n"
     assert capsys.readouterr().err == error
     assert not (tmp_path / "c.csv").exists()
+
+
+def test_a_model_without_its_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gather_metrics", "--model", "A", "--output", str(tmp_path / "c.csv")]) == 1
+    assert capsys.readouterr().err.startswith("nmt gather_metrics: --model A: give a label, a folder and, where")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
 from nmt.__main__ import main
 from nmt.monitor.gather_metrics import COLUMNS
 from nmt.report.drawing import style
-from nmt.report.learning_curves import TITLES, draw, read_curves, smoothed
+from nmt.report.learning_curves import TITLES, WITHOUT_SEEDS, draw, read_curves, smoothed
 
 ROWS = [
     *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
@@ -18,8 +19,8 @@ ROWS = [
 ]
 
 
-def points(folder: Path, *rows: str) -> str:
-    (folder / "curves.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+def points(folder: Path, *rows: str, columns: tuple[str, ...] = WITHOUT_SEEDS) -> str:
+    (folder / "curves.csv").write_text("\n".join([",".join(columns), *rows]) + "\n")
     return str(folder / "curves.csv")
 
 
@@ -87,6 +88,21 @@ def test_seeds_of_one_model_have_one_line_and_a_band(tmp_path: Path) -> None:
     assert {tuple(corner) for corner in path.vertices.tolist()} == {(100, 40), (100, 50), (200, 30), (200, 34)}
     assert [len(axes.collections) for axes in figure.axes] == [1, 1, 1, 1]
     assert len(figure.legends[0].get_texts()) == 2
+
+
+def test_seeds_of_a_model_that_continues_are_averaged_from_their_own_starts(tmp_path: Path) -> None:
+    """The seeds of the model before stopped at different updates: their numbers may increase from seed to seed, too."""
+    rows = [*("a,train_nll,100,1,60,1,0", "a,train_nll,200,2,50,1,0", "a,development_nll,100,1,61,1,0")]
+    rows += [*("a,train_nll,100,1,80,2,0", "a,development_nll,100,1,71,2,0")]
+    rows += [*("b,train_nll,150,2,40,1,100", "b,development_nll,200,3,41,1,100", "b,development_nll,300,4,31,1,100")]
+    rows += [*("b,train_nll,250,4,30,2,200", "b,development_nll,300,5,21,2,200", "b,development_nll,400,6,11,2,200")]
+    with style():
+        figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)), {"b": "a"})
+    above, _, below, hours = figure.axes
+    assert [line.get_xydata().tolist() for line in above.lines[:2]] == [[[100, 70]], [[200, fmean([45, 55])]]]
+    assert [line.get_xydata().tolist() for line in below.lines[:2]] == [[[100, 66]], [[250, 31], [350, 21]]]
+    assert hours.lines[1].get_xydata().tolist() == [[4, 31], [5, 21]]
+    assert [len(axes.collections) for axes in figure.axes] == [2, 2, 2, 2]
 
 
 def test_the_legend_has_every_label(tmp_path: Path) -> None:

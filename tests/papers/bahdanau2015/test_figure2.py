@@ -75,10 +75,10 @@ def test_the_ticks_are_round(tmp_path: Path, highest: float) -> None:
 
 def test_a_system_looks_as_in_the_learning_curves(csv_file: Path, tmp_path: Path) -> None:
     """Also where the two figures show different systems, and one has no style by its name."""
-    (tmp_path / "curves.csv").write_text(
-        ",".join(CURVES) + "\nown,train_nll,50,1,9\nRNNsearch-50*,train_nll,50,1,9\n$a_b$ $,train_nll,50,1,9\n"
-    )
     systems = ["own", "RNNsearch-50*", "$a_b$ $"]
+    (tmp_path / "curves.csv").write_text(
+        ",".join(CURVES) + "".join(f"\n{name},train_nll,50,1,9,1,0" for name in systems) + "\n"
+    )
     with style():
         points = draw(read_points(str(csv_file)), systems)
         curves = learning_curves.draw(learning_curves.read_curves(str(tmp_path / "curves.csv")), {}, systems)
