@@ -254,8 +254,8 @@ def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tup
             replicas[one] = name
             whole[one] = replace(
                 variant,
-                name=one,
-                label=f"{variant.label}, seed {seed}",
+                name=checked(one, identifier(), f"config: variants.{name}: its name with a seed"),
+                label=checked(f"{variant.label}, seed {seed}", text(), f"config: variants.{name}.label, with a seed"),
                 continues=variant.continues and named(variant.continues, place),
                 optimization=replace(variant.optimization, seed=seed),
             )

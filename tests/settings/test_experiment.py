@@ -252,6 +252,15 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
             "RNNsearch-30-seed1235 is the name of a variant",
         ),
         (
+            f"{{seeds: 2, variants: {{{'a' * 92}: {{updates: 1}}}}}}",
+            f"config: variants.{'a' * 92}: its name with a seed: expected a name of letters, digits, - and _, at most "
+            f"100, not '{'a' * 92}-seed1235'",
+        ),
+        (
+            f"{{seeds: 2, variants: {{a: {{updates: 1, label: {'b' * 990}}}}}}}",
+            "config: variants.a.label, with a seed: expected text in the locale's characters, 1000 at most",
+        ),
+        (
             "{seeds: 2, evaluate: {compare: [[RNNsearch-30-seed1235, RNNsearch-50]]}}",
             "unknown system RNNsearch-30-seed",
         ),
