@@ -3,7 +3,7 @@
 A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, in the target language
 alone, monolingual:
 
-- `name`: not one that the workflow gives to files of its own;
+- `name`: not one that the workflow gives to files or rows of its own;
 - `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both; no
   source address if the corpus is monolingual. A path, which is one below the setting `mirror` if there is one, or a
   file: URL is the user's own file (see `nmt.corpora.own`) unless its length or hash is known;
@@ -53,9 +53,10 @@ COLUMNS = (
     "words",
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# The joined development set, the folder of the page, what is made of a set or a corpus, and files beside its folder.
+# The joined development set, the folder of the page, the row of all corpora, what is made of a set or a corpus, and
+# files beside the page's folder.
 RESERVED = re.compile(
-    r"development|index|.*\.(\d+-of-\d+|no_unk|symbols|beam[1-9]\d*|csv|html|log|md|pdf|png|svg|tex|tsv)"
+    r"development|index|total|.*\.(\d+-of-\d+|no_unk|symbols|beam[1-9]\d*|csv|html|log|md|pdf|png|svg|tex|tsv)"
 )
 LONGEST_PART = 200  # bytes of a part of a path, which has further endings in names of files
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -192,7 +193,9 @@ def _corpus(row: dict[str, str]) -> Corpus:
     if not NAME.fullmatch(row["name"]):
         raise UserError(f"name {row['name']!r} must be letters, digits, '.', '_' and '-' (it names files), at most 100")
     if RESERVED.fullmatch(row["name"]):
-        raise UserError(f"name {row['name']!r} is one that the workflow gives to files of its own; choose another")
+        raise UserError(
+            f"name {row['name']!r} is one that the workflow gives to files or rows of its own; choose another"
+        )
     if row["role"] not in ("", *ROLES):
         raise UserError(f"role {row['role']!r} must be one of {', '.join(ROLES)}, or empty")
     sides = ["source", "target"]

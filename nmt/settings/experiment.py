@@ -53,6 +53,7 @@ MOSES_SCRIPTS = (
 # What is built where no installation is named: its folder, the commit of Moses, and the longest n-grams of its models.
 BUILT = "data/tools/moses"
 BUILT_COMMIT, BUILT_ORDER = "34452895f350bf097b21ee514a529a1dc542243c", 7
+SELECTED = "train"  # the name of the files of the selected training text
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
 
@@ -382,7 +383,10 @@ class Registered(Protocol):
 
 
 def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> None:
-    """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on."""
+    """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on.
+
+    A corpus `train` is for training alone: elsewhere its files would be those of the selected text.
+    """
     noun = f"corpus ({experiment.registry or 'files'})"
     corpora = experiment.corpora
     for use, chosen in asdict(corpora).items():
@@ -390,6 +394,8 @@ def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> No
         for corpus in chosen:
             if corpus not in known:
                 raise unknown(corpus, known, where, noun)
+            if use != "train":
+                _check_name(corpus, where, experiment.registry)
             if known[corpus].is_monolingual:
                 raise UserError(
                     f"{where}: {corpus} is monolingual; only phrase_based.monolingual may name one without a "
@@ -400,9 +406,16 @@ def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> No
         where = "config: phrase_based.monolingual"
         if corpus not in known:
             raise unknown(corpus, known, where, noun)
+        _check_name(corpus, where, experiment.registry)
         for use, chosen in evaluated.items():
             if corpus in chosen:
                 raise UserError(f"{where}: {corpus} is a {use} set; remove it from one of them")
     for corpus in corpora.test:
         if corpus in corpora.train + corpora.in_domain + corpora.development:
             raise UserError(f"config: corpora.test: {corpus} is also used in training; remove it from one of them")
+
+
+def _check_name(corpus: str, where: str, registry: str) -> None:
+    if corpus == SELECTED:
+        remedy = f"give the corpus another name in {registry}" if registry else "leave it out"
+        raise UserError(f"{where}: {corpus} is the name of the selected training text; {remedy}")

@@ -153,6 +153,7 @@ def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:
     [
         "development",
         "index",
+        "total",
         "tst.no_unk",
         "tst.beam1",
         "tst.symbols",

@@ -474,6 +474,24 @@ def test_a_language_model_is_not_trained_on_unknown_corpora_or_test_sets() -> No
             check_corpora(experiment, read_registry(experiment.registry))
 
 
+@pytest.mark.parametrize("use", ["development", "test", "in_domain", "held_out"])
+def test_a_corpus_train_is_for_training_alone(use: str, tmp_path: Path) -> None:
+    """Elsewhere its files would be those of the selected text."""
+    registry = tmp_path / "my.tsv"
+    rows = [f"{name}\t{name}.en\t{name}.fr" for name in ("train", "dev", "tst")]
+    registry.write_text("\n".join(["name\tsource_address\ttarget_address", *rows]) + "\n")
+    corpora = {"train": ["train"], "development": ["dev"], "test": ["tst"], "in_domain": ["dev"], "held_out": []}
+    one = replace(paper(), registry=str(registry), corpora=sections.Corpora(**corpora), phrase_based=None)
+    check_corpora(one, read_registry(registry))
+    said = f"train is the name of the selected training text; give the corpus another name in {registry}"
+    with pytest.raises(UserError, match=f"^config: corpora.{use}: {said}$"):
+        check_corpora(
+            replace(one, corpora=replace(one.corpora, train=["dev"], **{use: ["train"]})), read_registry(registry)
+        )
+    with pytest.raises(UserError, match=f"^config: phrase_based.monolingual: {said}$"):
+        check_corpora(replace(one, phrase_based=sections.PhraseBased(monolingual=("train",))), read_registry(registry))
+
+
 @pytest.mark.parametrize("use", ["train", "development", "test", "in_domain", "held_out"])
 def test_a_monolingual_corpus_is_for_the_language_model_alone(use: str) -> None:
     experiment = paper(f"{{corpora: {{{use}: [news-crawl-2007]}}}}")
