@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from nmt import commands, papers
 from nmt.corpora.languages import bleu_tokenizer
-from nmt.corpora.own import check_files, check_mirror, check_outside, check_tests, own_files, read_corpora
+from nmt.corpora.own import check_files, check_mirror, check_outside, check_uses, own_files, read_corpora
 from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain
@@ -84,12 +84,12 @@ def find_files(
 def check_inputs(
     experiment: Experiment, registry: Mapping[str, Corpus], own: Mapping[str, str], fetched: Collection[str]
 ) -> None:
-    """UserError where a file is missing, is used for tests and training alike, or lies where the run writes.
+    """UserError where a file is missing, is used for scores and training alike, or lies where the run writes.
 
     `own` and `fetched` are what `find_files` returns.
     """
     mirror = "" if experiment.is_generated else experiment.mirror or ""
-    check_tests(experiment, registry, own)
+    check_uses(experiment, registry, own)
     check_outside(experiment, own.values(), mirror, fetched)
     check_files(own.values())
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])

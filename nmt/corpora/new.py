@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nmt.corpora.extract import TABLE, extract
 from nmt.corpora.new_text import PAPERS, SIZES, SPLIT, command, experiment_text
-from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_tests, file_and_member, own_files, read_corpora
+from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_uses, file_and_member, own_files, read_corpora
 from nmt.corpora.split import split
 from nmt.settings.checks import checked, file_pairs, identifier, text, unknown
 from nmt.settings.elsewhere import CONFIGS, check_folders, experiments
@@ -103,6 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
     for one in variants:
         if one not in PAPERS[arguments.paper].models:
             raise unknown(one, PAPERS[arguments.paper].models, "--variants", "model")
+        if variants.count(one) > 1:
+            raise UserError(f"--variants: {one} is there twice; name each model once")
     given = {name: getattr(arguments, name) for name in TEXTS if getattr(arguments, name)}
     drawn = [name for name in TEXTS if name not in given]
     if arguments.split is not None and arguments.split < 1:
@@ -163,7 +165,7 @@ def check_texts(experiment: Experiment) -> int:
     corpora = read_corpora(experiment)
     own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
     check_outside(experiment, own.values(), "", ())
-    check_tests(experiment, corpora, own)
+    check_uses(experiment, corpora, own)
     pairs = {}
     for name, corpus in corpora.items():
         files = [Path(own[archive.address]) for archive in corpus.archives]

@@ -99,10 +99,10 @@ def check_files(paths: Iterable[str]) -> None:
         )
 
 
-def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapping[str, str]) -> None:
-    """UserError where a file of a test set is also one of text that is trained on or that decides when training ends.
+def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapping[str, str]) -> None:
+    """UserError where a file of a test set or of the development text is also one of text that has another use.
 
-    `own` has the paths of own files, by address.
+    In-domain text may be the development text. `own` has the paths of own files, by address.
     """
 
     def places(names: Iterable[str]) -> dict[tuple[str, str], str]:
@@ -111,12 +111,13 @@ def check_tests(experiment: Experiment, registry: Mapping[str, Corpus], own: Map
         paths = {one.address: os.path.realpath(own[one.address]) for one, _ in files if one.address in own}
         return {(paths.get(one.address) or one.path, member): one.address for one, member in files}
 
-    tests = places(experiment.corpora.test)
-    for use in ("train", "development", "in_domain"):
-        for place, address in places(getattr(experiment.corpora, use)).items():
-            if place in tests:
-                said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
-                raise UserError(f"{said}: text of both test and {use}; leave it out of one of them")
+    for scored, others in (("test", ("train", "development", "in_domain")), ("development", ("train",))):
+        known = places(getattr(experiment.corpora, scored))
+        for use in others:
+            for place, address in places(getattr(experiment.corpora, use)).items():
+                if place in known:
+                    said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
+                    raise UserError(f"{said}: text of both {scored} and {use}; leave it out of one of them")
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:

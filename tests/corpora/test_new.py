@@ -125,6 +125,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["mine", *FILES[:-1], "test.sv"], "train.fi and test.sv: end in different languages; name both languages"),
         (["mine", *FILES[:-2], "dev.de", "dev.fi"], "dev.de: text of both test and development; leave it out of one"),
         (["mine", *FILES[:-2], "./train.de", "test.fi"], "train.de: text of both test and train; leave it out"),
+        (["mine", *FILES[:4], *FILES[1:3], *FILES[6:]], "train.de: text of both development and train; leave it out"),
         (["mine", *FILES[:-1], "short.fi"], "test: 5 lines in test.de but 1 in short.fi; the sides must be aligned"),
         (["mine", *FILES[:-1], "latin.fi"], "latin.fi: line 1 is Latin-1, not UTF-8, as are 5 of 5 lines; convert"),
         (["mine", *FILES[:-1], "cut.fi"], "cut.fi: truncated or damaged"),
@@ -154,6 +155,10 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["mine", *FILES[:2], "--split", "1"], "config: files.train: expected a list of files, source and target"),
         (["mine", *FILES[:4], "dev.de", "short.fi", "--split", "1"], "dev: 5 lines in dev.de but 1 in short.fi"),
         (["mine", *FILES, "--variants", "AttY"], "--variants: unknown model AttY; the nearest is RNN"),
+        (
+            ["mine", *FILES, "--variants", "RNNsearch", "RNNencdec", "RNNsearch"],
+            "--variants: RNNsearch is there twice; name each model once",
+        ),
         (["choi2017", *FILES[:3], "--split", "1"], "results/choi2017 holds the folder of the experiment multi30k-choi"),
     ],
 )

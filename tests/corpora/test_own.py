@@ -13,7 +13,7 @@ from nmt.corpora.own import (
     check_files,
     check_mirror,
     check_outside,
-    check_tests,
+    check_uses,
     digest,
     file_and_member,
     mirror_folder,
@@ -111,24 +111,27 @@ def experiment(results: str = "results/x", **files: object) -> Experiment:
     return load({**text, "files": given, "select": {"rule": "all"}})
 
 
-@pytest.mark.parametrize("use", ["train", "development", "in_domain"])
+@pytest.mark.parametrize(
+    ("scored", "use"),
+    [("test", "train"), ("test", "development"), ("test", "in_domain"), ("development", "train")],
+)
 @pytest.mark.parametrize("pair", [["c.en", "d.fr"], ["d.en", "./c.fr"], ["link.en", "d.fr"]])
-def test_a_test_set_is_nothing_else(tmp_path: Path, use: str, pair: list[str]) -> None:
+def test_what_is_scored_is_nothing_else(tmp_path: Path, scored: str, use: str, pair: list[str]) -> None:
     (tmp_path / "link.en").symlink_to("c.en")
-    one = experiment(**{use: pair})
+    one = experiment(**{"test": ["e.en", "e.fr"], scored: ["c.en", "c.fr"], use: pair})
     corpora = read_corpora(one)
     own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
-    with pytest.raises(UserError, match=f": text of both test and {use}; leave it out of one of them"):
-        check_tests(one, corpora, own)
+    with pytest.raises(UserError, match=f": text of both {scored} and {use}; leave it out of one of them"):
+        check_uses(one, corpora, own)
 
 
 def test_sets_may_be_of_one_file_if_they_are_other_members() -> None:
     one = experiment(development=["a.zip:dev.en", "a.zip:dev.fr"], test=["a.zip:test.en", "a.zip:test.fr"])
     corpora = read_corpora(one)
-    check_tests(one, corpora, {"a.zip": "a.zip"})
+    check_uses(one, corpora, {"a.zip": "a.zip"})
     again = experiment(development=["a.tsv:1", "a.tsv:2"], test=["a.tsv:1", "a.tsv:2"])
     with pytest.raises(UserError, match=r"^a\.tsv:1: text of both"):
-        check_tests(again, read_corpora(again), {})
+        check_uses(again, read_corpora(again), {})
 
 
 def test_what_is_read_is_not_what_the_run_writes(tmp_path: Path) -> None:
