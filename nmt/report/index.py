@@ -19,7 +19,7 @@ from nmt.evaluation.chrf import sentence_chrf
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_generated_argument
-from nmt.report.page import JOINT, document, emphasized, escape, reader, script, shades, show_table
+from nmt.report.page import JOINT, Reader, document, emphasized, escape, reader, script, shades, show_table
 from nmt.report.summary import bleu_table, finding, read_comparisons
 from nmt.search.alignments import read_alignments
 from nmt.system.files import UserError, read_lines, write_lines
@@ -28,6 +28,7 @@ from nmt.system.options import Output
 CHUNK = 50
 APART = "~"  # of a set and the number of a chunk: no name of a corpus has it, and `index.js` writes it, too
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
+SIDES = ("source", "target")
 CALL = "nmt."  # the beginning of every script
 SENTENCES = """<div class="controls"><select id="set" aria-label="Test set"></select>
 <input id="search" type="search" placeholder="words or a number" aria-label="Search">
@@ -75,6 +76,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="of source and target, such as en fr, whose rules of spacing are followed "
         "(default: none, the text came tokenized)",
+    )
+    parser.add_argument(
+        "--pieces",
+        nargs="*",
+        default=[],
+        choices=SIDES,
+        help="which sides, translations by the models included, are in pieces of SentencePiece (default: none)",
     )
     parser.add_argument(
         "--labels",
@@ -145,10 +153,15 @@ def run(arguments: argparse.Namespace) -> None:
     labels = arguments.labels
     folder = arguments.output.with_suffix("")
     written = set()
+    languages = arguments.languages or (None, None)
+    read_source, read = (
+        reader(language, pieces=side in arguments.pieces) for side, language in zip(SIDES, languages, strict=True)
+    )
+    readers = (read_source, read, reader(languages[1]))
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
         files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
-        for file, line in scripts(name, read_parallel(*files), of_set, arguments.languages or (None, None)):
+        for file, line in scripts(name, read_parallel(*files), of_set, readers):
             if (folder / file).exists() and not is_script(folder / file):
                 raise UserError(f"{folder / file}: exists and is not a script of this page; move it elsewhere")
             write_lines(folder / file, [line])
@@ -189,13 +202,14 @@ def is_script(path: Path) -> bool:
 
 
 def scripts(
-    name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str], languages: Sequence[str | None]
+    name: str, texts: Sequence[Sequence[str]], alignments: Sequence[str], readers: tuple[Reader, Reader, Reader]
 ) -> Iterator[tuple[str, str]]:
     """(file, line) of each script of a set: its texts, then the weights of all models, CHUNK sentences at a time.
 
-    `texts` are its source, its reference and, if there is a baseline, the baseline's translations.
+    `texts` are its source, its reference and, if there is a baseline, the baseline's translations, which are words
+    always; `readers` are those of source, target and baseline.
     """
-    read_source, read = map(reader, languages)
+    read_source, read, read_baseline = readers
     source, reference, *baseline = texts
     models = [
         {one.line: (one.target, one.weights and shades(one.weights)) for one in read_alignments(path, source)}
@@ -203,7 +217,7 @@ def scripts(
     ]
     lines = range(len(source))
     systems = [[read(_without_end(model[line][0])) if line in model else None for line in lines] for model in models]
-    systems += [[read(split_words(line)) for line in text] for text in baseline]
+    systems += [[read_baseline(split_words(line)) for line in text] for text in baseline]
     shown = {"source": [read_source(split_words(line)) for line in source]}
     shown["reference"] = [read(split_words(line)) for line in reference]
     scores = [[_score(*pair) for pair in zip(system, shown["reference"], strict=True)] for system in systems]

@@ -118,31 +118,32 @@ def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
     return f"{SCROLLED[0]}\n<thead>{head}</thead>\n<tbody>\n" + "\n".join(lines) + f"\n</tbody>\n{SCROLLED[1]}"
 
 
+Reader = Callable[[Sequence[str]], str]
 JOINT = "\b"  # between two words that no space separates; `visible` leaves none within a word
 
 
-def reader(language: str | None) -> Callable[[Sequence[str]], str]:
+def reader(language: str | None, *, pieces: bool = False) -> Reader:
     """A function of the words of a tokenized sentence: running text of `language` whose words are still known.
 
-    A space or JOINT separates them. Where `language` is None, the text came tokenized, and all have a space, unless
-    they are pieces, which say where spaces are.
+    A space or JOINT separates them. Where `language` is None, the text came tokenized, and all have a space. With
+    `pieces` they are those of SentencePiece, which say where spaces are.
     """
+    if pieces:
+        return _read_pieces
     if language is None:
-        return _read_as_it_is
+        return lambda words: " ".join(map(visible, words))
 
     def read(words: Sequence[str]) -> str:
         plain = [unescape(word) for word in words]
-        pieces = zip(plain, joins(plain, language), strict=True)
-        return "".join((JOINT if joined else " ") + visible(word) for word, joined in pieces)[1:]
+        pairs = zip(plain, joins(plain, language), strict=True)
+        return "".join((JOINT if joined else " ") + visible(word) for word, joined in pairs)[1:]
 
     return read
 
 
-def _read_as_it_is(words: Sequence[str]) -> str:
-    if not any(word.startswith(SPACE) for word in words):
-        return " ".join(map(visible, words))
-    spaces = (" " if word.startswith(SPACE) else JOINT for word in words)
-    shown = (visible(word.removeprefix(SPACE) or SPACE) for word in words)
+def _read_pieces(pieces: Sequence[str]) -> str:
+    spaces = (" " if piece.startswith(SPACE) else JOINT for piece in pieces)
+    shown = (visible(piece.removeprefix(SPACE) or SPACE) for piece in pieces)
     return "".join(map(str.__add__, spaces, shown))[1:]
 
 

@@ -123,8 +123,11 @@ class Service:
 
     def __init__(self, translator: Translator, beam: int, n_best: int) -> None:
         self._translator, self._beam, self._n_best = translator, beam, n_best
-        source, target = (None, None) if translator.tokenized else translator.trained.tokenizers
-        self._read_source, self._read = reader(source), reader(target)
+        trained = translator.trained
+        languages = (None, None) if translator.tokenized else trained.tokenizers
+        self._read_source, self._read = (
+            reader(language, pieces=not trained.has_words(side)) for side, language in enumerate(languages)
+        )
         self._turn = threading.Lock()
 
     def translate(self, text: str, show: Callable[[Message], None]) -> Message:

@@ -198,6 +198,21 @@ def test_text_that_came_tokenized_keeps_its_spaces(
     assert "&apos; eau de la maison 3 , bleue ." in (tmp_path / "results/index/big.js").read_text()
 
 
+def test_pieces_are_those_of_the_models_and_of_no_baseline(arguments: list[str], tmp_path: Path) -> None:
+    place = arguments.index("--languages")
+    arguments[place : place + 3] = ["--pieces", "target"]
+    (tmp_path / "big.source").write_text("".join(f"▁ the cat ▁ {n}\n" for n in range(SENTENCES)))
+    for model in TARGETS:
+        line = {"line": 0, "rank": 0, "source": ["▁", "the", "<eos>"], "target": ["▁le", "s", "▁chats", "<eos>"]}
+        (tmp_path / f"{model}.big").write_text(json.dumps({**line, "weights": None}) + "\n")
+    assert main(arguments) == 0
+    text = (tmp_path / "results/index/big.js").read_text().removeprefix('nmt.text("big",').removesuffix(");\n")
+    shown = json.loads(text)
+    assert shown["source"][0] == "▁ the cat ▁ 0"
+    assert shown["reference"][0].startswith("l&apos;\beau\bde")
+    assert [system[0] for system in shown["systems"]] == ["le\bs chats", "le\bs chats", "cette maison 0"]
+
+
 def test_without_a_paper_the_head_is_neutral(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--title")
     assert main(arguments[:place] + arguments[place + 6 :]) == 0

@@ -31,8 +31,13 @@ def test_words_of_text_that_came_tokenized_stay_apart() -> None:
 
 
 def test_pieces_say_where_spaces_are() -> None:
-    assert reader(None)(["▁บ้าน", "เก่า", "▁", "สวย"]) == "บ้าน\bเก่า ▁\bสวย"
-    assert reader(None)([]) == ""
+    read = reader(None, pieces=True)
+    assert read(["▁บ้าน", "เก่า", "▁", "สวย"]) == "บ้าน\bเก่า ▁\bสวย"
+    assert read([]) == ""
+
+
+def test_a_word_may_be_the_sign_of_a_space() -> None:
+    assert reader(None)(["▁", "the", "cat", "▁"]) == "▁ the cat ▁"
 
 
 def test_weights_are_two_hexadecimal_digits_each() -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import nmt
+from nmt.report.serve import Service
+from nmt.search.translator import Translator
 from nmt.trained import load_trained
 from tests.search.test_subwords import step
 from tests.training.toy import tiny_variant
@@ -100,6 +102,13 @@ def test_a_decomposed_text_is_the_same_text(folder: Path) -> None:
 def test_tokenized_text_is_the_same_as_running_text(folder: Path) -> None:
     one, other = (nmt.load(folder / "model", tokenized=tokenized) for tokenized in (False, True))
     assert one.translate(["elle\u00a0a\tlu"]) == other.translate(["elle a lu"])
+
+
+def test_a_page_is_typed_in_words_and_answers_in_pieces(folder: Path) -> None:
+    trained = load_trained(folder / "model")
+    answer = Service(Translator(trained, tokenized=False), 2, 1).translate("▁ elle ▁ a", lambda _: None)
+    assert answer["source"] == "▁ elle ▁ a"
+    assert not answer["translations"][0]["text"].startswith("▁")
 
 
 def test_scores_are_of_pieces(folder: Path, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ rule index:
         pairs=pair_options(EXPERIMENT),
         sets=TEST,
         languages=untokenized(LANGUAGES),
+        pieces=[side for side, one in zip(SIDES, LANGUAGES) if HAS_PIECES and not has_spaces(one)],
         labels=labels(EXPERIMENT.variants),
         baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
         generated=MADE_UP,
@@ -98,7 +99,8 @@ rule index:
     shell:
         "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
         " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
-        " --references {input.references:q} --languages {params.languages:q} --labels {params.labels:q} --alignments {input.alignments:q}"
+        " --references {input.references:q} --languages {params.languages:q} --pieces {params.pieces:q}"
+        " --labels {params.labels:q} --alignments {input.alignments:q}"
         " {params.baseline:q} {input.baseline:q} --scores {input.scores:q} --significance {input.significance:q} {params.pairs:q}"
         f" --front {{params.front:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"
 
