@@ -24,8 +24,8 @@ def experiment(files: str) -> Experiment:
     return read_experiment([f"config/{file}" for file in files.split()])
 
 
-CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", *(f"choi2017/open-{name}.yaml" for name in ("en-de", "en-fi")))
-CONFIGS += ("choi2017/open-en-fi-seed.yaml", "choi2017/multi30k-choi.yaml", "multi30k.yaml")
+CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", "choi2017/open-en-de.yaml")
+CONFIGS += ("choi2017/multi30k-choi.yaml", "multi30k.yaml")
 CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml moses.yaml", "bahdanau2015/multi30k-en-de.yaml")
 DEMONSTRATIONS = {"demo": "demo.yaml", "demo-choi": "choi2017/demo-choi.yaml"}
 CASES = {
