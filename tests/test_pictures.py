@@ -27,6 +27,7 @@ def experiment(files: str) -> Experiment:
 CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", "choi2017/open-en-de.yaml")
 CONFIGS += ("choi2017/multi30k-choi.yaml", "multi30k.yaml")
 CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml moses.yaml", "bahdanau2015/multi30k-en-de.yaml")
+CONFIGS += ("bahdanau2015/multi30k-words-en-fr.yaml", "bahdanau2015/multi30k-words-en-de.yaml")
 DEMONSTRATIONS = {"demo": "demo.yaml", "demo-choi": "choi2017/demo-choi.yaml"}
 CASES = {
     str(points.relative_to(ROOT)): (config, points.stem, points, points.with_suffix(".png"))

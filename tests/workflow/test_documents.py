@@ -249,6 +249,8 @@ OPEN = ("", "heldout-mixed-test/")
         ("multi30k", MULTI30K),
         ("multi30k-en-fr", MULTI30K),
         ("multi30k-en-de", MULTI30K),
+        ("multi30k-words-en-fr", MULTI30K),
+        ("multi30k-words-en-de", MULTI30K),
         ("choi2017/open-en-de", OPEN),
     ],
 )
