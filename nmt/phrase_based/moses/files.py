@@ -26,13 +26,17 @@ def work_folder(output: Path) -> Iterator[Path]:
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise UserError(f"{folder}: another process works there; repeat when it has ended") from None
+    except OSError:
+        pass  # a file system without locks
+    try:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         yield folder
-        shutil.rmtree(folder)
-    except BlockingIOError:
-        raise UserError(f"{folder}: another process works there; repeat when it has ended") from None
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
 
