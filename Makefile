@@ -110,10 +110,12 @@ lint: .venv/made
 	snakemake --lint
 
 .venv/made: requirements.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 to 3.14 is needed: make PYTHON=python3.11")'
-	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --requirement requirements.txt
-	.venv/bin/python -m pip install --quiet --no-deps --editable .
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 to 3.14 is needed: make PYTHON=python3.11")'
+	@echo "Installing Python packages into .venv; this takes one to three minutes."
+	@$(PYTHON) -m venv .venv
+	@.venv/bin/python -m pip install --requirement requirements.txt | \
+		awk '/^Collecting/ { printf "."; fflush() } /^Installing/ { printf " all there, now unpacking"; fflush() } END { print "" }'
+	@.venv/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 .venv-peers/made: bench/peers.txt requirements.txt

@@ -164,7 +164,7 @@ def test_beam_1_without_the_fallback_is_greedy(kind: dict[str, Any]) -> None:
     assert min(ended[False], ended[True]) >= 2
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("width", [*(pytest.param(width, marks=pytest.mark.long) for width in (1, 2)), 3])
 def test_where_nothing_ends_it_searches_again(width: int) -> None:
     """With UNK, then in wider beams: as one by one, whichever search of a batch ends a sentence."""
     model = rarely_ending()

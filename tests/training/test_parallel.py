@@ -84,10 +84,12 @@ class KilledError(Exception):
     pass
 
 
+@pytest.mark.long
 def test_every_variants_update_is_that_of_one_process() -> None:
     finish(torchrun("tests.training.updates_in_parallel"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [

@@ -156,6 +156,7 @@ def test_words_are_counted_with_the_end_of_sentence(toy: Path, tmp_path: Path) -
     assert words == pytest.approx(sum(len(line.split()) + 1 for line in lines))
 
 
+@pytest.mark.long
 def test_it_learns_to_reverse_sentences(toy: Path, tmp_path: Path) -> None:
     settings = {"hidden": 32, "alignment": 32, "embedding": 16, "maxout": 16, "optimizer": "adam"}
     settings |= {"learning_rate": 0.01, "initialization_scale": 0.1, "updates": 800, "evaluate_every": 200}

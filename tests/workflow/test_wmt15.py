@@ -108,8 +108,8 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
 @pytest.mark.parametrize(
     ("pair", "compared"),
     [
-        ("ende", [["CAttY2D", "AttY"]]),
-        pytest.param("enfi", [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]], marks=pytest.mark.slow),  # a hundred jobs
+        pytest.param("ende", [["CAttY2D", "AttY"]], marks=pytest.mark.long),  # a hundred jobs
+        pytest.param("enfi", [["AttY2D", "AttY"], ["CAttY2D", "CAttY"]], marks=pytest.mark.slow),
     ],
 )
 def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: str, compared: list[list[str]]) -> None:
