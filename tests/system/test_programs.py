@@ -16,9 +16,10 @@ from nmt.system import programs
 from nmt.system.programs import end_programs, running
 
 ROOT = Path(__file__).parents[2]
-# A program that starts another one, says its process and waits.
+# A program that starts another one, says its process and waits. A shell in the background hands SIGINT on as ignored.
 PROGRAM = ["/bin/sh", "-c", "sleep 100 & echo $!; wait"]
-STEP = f"from nmt.system.programs import *\nwith running({PROGRAM}, lambda: False) as program: program.wait()"
+STEP = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom nmt.system.programs import *\n"
+STEP += f"with running({PROGRAM}, lambda: False) as program: program.wait()"
 
 
 def never() -> bool:

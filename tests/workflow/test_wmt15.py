@@ -139,17 +139,17 @@ def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: s
     assert jobs(again) == []
 
 
-def test_every_data_stage_runs_to_the_encoded_corpora(tree: Tree, mirror: Path) -> None:
-    settings = ["--config", f"mirror={mirror}", "--configfile", config("enfi"), "--cores", "2", "--"]
-    run = tree.snakemake(*settings, "data/wmt15-enfi/binarized/meta.json", configs=[])
+@pytest.mark.parametrize("pair", NAMES)
+def test_every_data_stage_runs_to_the_encoded_corpora(tree: Tree, mirror: Path, pair: str) -> None:
+    settings = ["--config", f"mirror={mirror}", "--configfile", config(pair), "--cores", "2", "--"]
+    run = tree.snakemake(*settings, f"data/wmt15-{pair}/binarized/meta.json", configs=[])
     assert run.returncode == 0, run.stdout[-8000:]
-    for pair, experiment in (("ende", "tiny-ende"), ("enfi", "wmt15-enfi")):
-        data = tree.folder / "data" / experiment
-        # An empty pair and two of the test set are left out of each corpus; the pair that all of them have is not.
-        assert len(Bitext(data / "binarized")) == (PAIRS + 1 - 3) * len(NAMES[pair])
-        for name in [*NAMES[pair], "newstest2015"]:
-            for language, line in (("en", "It's 5 < 6 & 7."), (pair[2:], "C'est 5 < 6 & 7.")):
-                assert line in (data / f"extracted/{name}.{language}").read_text().split("\n")
+    data = tree.folder / f"data/wmt15-{pair}"
+    # An empty pair and two of the test set are left out of each corpus; the pair that all of them have is not.
+    assert len(Bitext(data / "binarized")) == (PAIRS + 1 - 3) * len(NAMES[pair])
+    for name in [*NAMES[pair], "newstest2015"]:
+        for language, line in (("en", "It's 5 < 6 & 7."), (pair[2:], "C'est 5 < 6 & 7.")):
+            assert line in (data / f"extracted/{name}.{language}").read_text().split("\n")
 
 
 def test_a_title_without_translation_is_said_and_dropped(tree: Tree, mirror: Path) -> None:
