@@ -67,7 +67,8 @@ def test_the_commit_is_that_of_the_folder_named(tmp_path: Path, monkeypatch: pyt
     found = commit(ROOT)
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
-    assert commit(ROOT) == found is not None
+    assert found
+    assert commit(ROOT) == found
 
 
 def test_the_commit_of_a_repository_around_the_project_is_not_its_own(tmp_path: Path) -> None:
