@@ -114,7 +114,7 @@ lint: .venv/made
 	@echo "Installing Python packages into .venv; this takes one to three minutes."
 	@$(PYTHON) -m venv .venv
 	@.venv/bin/python -m pip install --requirement requirements.txt | \
-		awk '/^(Collecting|Processing)/ { printf "."; fflush() } /^Installing/ { printf " all there, now unpacking"; fflush() } END { print "" }'
+		awk '/^(Collecting|Processing)/ { printf "."; fflush() } /^Installing/ { printf " fetched, installing"; fflush() } END { print "" }'
 	@.venv/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 

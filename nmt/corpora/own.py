@@ -111,13 +111,12 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
         paths = {one.address: os.path.realpath(own[one.address]) for one, _ in files if one.address in own}
         return {(paths.get(one.address) or one.path, member): one.address for one, member in files}
 
-    for scored, others in (("test", ("train", "development", "in_domain")), ("development", ("train",))):
+    for scored, use in (("test", "train"), ("test", "development"), ("test", "in_domain"), ("development", "train")):
         known = places(getattr(experiment.corpora, scored))
-        for use in others:
-            for place, address in places(getattr(experiment.corpora, use)).items():
-                if place in known:
-                    said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
-                    raise UserError(f"{said}: text of both {scored} and {use}; leave it out of one of them")
+        for place, address in places(getattr(experiment.corpora, use)).items():
+            if place in known:
+                said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
+                raise UserError(f"{said}: text of both {scored} and {use}; leave it out of one of them")
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:

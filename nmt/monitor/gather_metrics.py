@@ -2,7 +2,8 @@
 
 The training NLL is that of the updates themselves, the development NLL that of the evaluations on the way, both in nats
 a sentence; the development BLEU is that of greedy translations, where a training follows it. A model that continues
-another continues its updates and hours: those of the model that it starts from, which is the best one or the last.
+another continues its updates and hours. It starts from the best model of that training or, without a patience, from the
+last.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="append",
         metavar=("LABEL DIR", "BEFORE"),
-        help="name of a model, the folder that the step train wrote and, if it continues another, the folder of that "
-        "one; once for each training",
+        help="name of a model, the folder that the step train wrote and, if it continues another model, the folder of "
+        "that one; once for each training",
     )
     parser.add_argument("--output", type=Output, required=True, metavar="CSV", help=f"columns {', '.join(COLUMNS)}")
 
@@ -80,6 +81,8 @@ def rows(label: str, folder: Path, before: Path | None = None) -> Iterator[list[
 def run(arguments: argparse.Namespace) -> None:
     for words in arguments.model:
         if len(words) not in (2, 3):
-            raise UserError(f"--model {' '.join(words)}: give a label, a folder and, where there is one, that before")
+            raise UserError(
+                f"--model {' '.join(words)}: give a label, a folder and, if it continues another model, its folder"
+            )
     trainings = [(label, *map(Path, folders)) for label, *folders in arguments.model]
     write_csv(arguments.output, COLUMNS, [row for training in trainings for row in rows(*training)])

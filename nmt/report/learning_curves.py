@@ -1,8 +1,8 @@
 """Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours.
 
 A dotted line and a word mark where a model begins that continues another. Of a model with several seeds, the line is
-their mean, and a band holds all of them: after as many updates of its own, for the models that a model's seeds continue
-may have stopped at different ones.
+their mean, and a band holds all of them. Seeds are compared after the same number of their own updates, because the
+models that they continue may have stopped at different ones.
 """
 
 from __future__ import annotations

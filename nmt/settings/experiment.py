@@ -330,19 +330,20 @@ def _check_uses(experiment: Experiment) -> None:
     system = experiment.phrase_based
     if experiment.systems.get(PHRASE_BASED) == sections.SYSTEM_LABELS["moses"] and experiment.has_pieces:
         raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
-    if system is not None and system.system == "moses" and system.pairs:
-        raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
     if system is not None and system.system is None and system.bin:
         raise UserError("config: phrase_based.bin: no system is run that is there; set phrase_based.system to moses")
-    if system is not None and system.system == "moses" and system.order < 2:
-        raise UserError(f"config: phrase_based.order: expected 2 or more with Moses, not {system.order}")
-    if system is not None and system.system == "moses" and not system.bin and system.order > BUILT_ORDER:
-        raise UserError(
-            f"config: phrase_based.order: Moses is built for up to {BUILT_ORDER}; choose that, or name a bin"
-        )
+    if system is not None and system.system == "moses":
+        if system.pairs:
+            raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
+        if system.order < 2:
+            raise UserError(f"config: phrase_based.order: expected 2 or more with Moses, not {system.order}")
+        if not system.bin and system.order > BUILT_ORDER:
+            raise UserError(
+                f"config: phrase_based.order: Moses is built for up to {BUILT_ORDER}; choose that, or name a bin"
+            )
 
 
-PLAIN = re.compile(r"[\w/.+-]+")  # what a shell, and moses.ini, take as it is
+UNQUOTED = re.compile(r"[\w/.+-]+")  # what a shell and moses.ini read as it is
 
 
 def check_moses(experiment: Experiment) -> None:
@@ -352,7 +353,7 @@ def check_moses(experiment: Experiment) -> None:
         return
     folder = system.bin
     for place in (os.getcwd(), folder or ""):
-        if odd := sorted(set(PLAIN.sub("", place))):
+        if odd := sorted(set(UNQUOTED.sub("", place))):
             raise UserError(
                 "config: phrase_based.system: Moses's scripts do not understand "
                 f"{' '.join(map(repr, odd))} in the name of a folder, as in {place}; rename it"

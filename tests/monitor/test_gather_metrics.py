@@ -119,4 +119,4 @@ def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_model_without_its_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gather_metrics", "--model", "A", "--output", str(tmp_path / "c.csv")]) == 1
-    assert capsys.readouterr().err.startswith("nmt gather_metrics: --model A: give a label, a folder and, where")
+    assert capsys.readouterr().err.startswith("nmt gather_metrics: --model A: give a label, a folder and, if")

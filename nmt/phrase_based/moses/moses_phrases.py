@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> None:
     phrases, reordering = (count_lines(folder / "model" / name) for name in TABLES)
     if phrases != reordering:
         raise UserError(
-            f"{folder}: {phrases} phrase pairs, and the reordering of {reordering}: a program was ended; the log says "
-            "why; repeat"
+            f"{folder}: {phrases} phrase pairs, but {reordering} in the reordering table: a program was ended early; "
+            "the log says why; repeat"
         )
     if not phrases:
         raise UserError(f"{folder}: the phrase table is empty; check the texts and their alignment")
