@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-# Reads the process group of a program. The pipe is closed by the step, or by the system when the step has ended.
-GUARD = 'read -r group && { read -r _; kill -s KILL -- "-$group" 2> /dev/null; }'
+# Leads the process group of a program. Its pipe is closed by the step, or by the system when the step has ended.
+GUARD = ["/bin/sh", "-c", "read -r _; kill -s KILL 0"]
 _PIPES: set[IO[bytes]] = set()  # to the guards of the programs that run
 INTERVAL = 5.0  # seconds between two looks
 
@@ -27,29 +27,25 @@ def running(
     It is also killed when `until()` is true, at a look every few seconds. What it has started and left running is
     killed, too. `options` are those of `subprocess.Popen`. Raises OSError if the program cannot be started.
     """
-    guarded = ["/bin/sh", "-c", GUARD]
-    with (
-        subprocess.Popen(guarded, stdin=subprocess.PIPE, bufsize=0, process_group=0) as guard,
-        subprocess.Popen(command, process_group=0, **options) as process,
-    ):
+    with subprocess.Popen(GUARD, stdin=subprocess.PIPE, bufsize=0, process_group=0) as guard:
         pipe, ended = guard.stdin, threading.Event()
         assert pipe is not None
-        pipe.write(b"%d\n" % process.pid)
-        _PIPES.add(pipe)
 
         def look() -> None:
             while not (pipe.closed or ended.wait(INTERVAL)):
                 if until():
                     pipe.close()
 
-        threading.Thread(target=look, daemon=True).start()
-        try:
-            yield process
-            process.wait()
-        finally:
-            ended.set()
-            _PIPES.discard(pipe)
-            pipe.close()
+        with subprocess.Popen(command, process_group=guard.pid, **options) as process:
+            try:
+                _PIPES.add(pipe)
+                threading.Thread(target=look, daemon=True).start()
+                yield process
+                process.wait()
+            finally:
+                ended.set()
+                _PIPES.discard(pipe)
+                pipe.close()
 
 
 def end_programs() -> None:

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,23 @@ def test_a_program_ends_with_a_killed_step(number: int) -> None:
         started = int(step.stdout.readline())
         step.send_signal(number)
         wait_for_end(started)
+
+
+def test_a_program_ends_where_its_start_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Interrupted(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, command: list[str], **options: Any) -> None:
+            super().__init__(command, **options)
+            if command == PROGRAM:
+                assert self.stdout is not None
+                started.append(int(self.stdout.readline()))
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt), running(PROGRAM, never, stdout=subprocess.PIPE):
+        pass
+    wait_for_end(*started)
 
 
 def test_a_program_ends_after_an_error() -> None:
