@@ -1,20 +1,22 @@
 """Whose the data of an experiment are: data/EXPERIMENT keeps the names of the files that it was last run with.
 
 So no other file may take the same name by mistake and replace its models, and the experiment that ran last is known.
+The folders of its results are kept, too: what lies in another folder is not the experiment's to replace.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nmt.settings.checks import names
 from nmt.settings.extends import read
-from nmt.settings.project import find
+from nmt.settings.project import PROJECT, find
 from nmt.system.files import UserError, read_json, write_json
 
-RECORD = "files.json"
+RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
@@ -27,9 +29,30 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
         )
 
 
-def record(experiment: str, files: Sequence[str]) -> None:
-    """Note that `experiment` is run with `files`."""
-    write_json(Path("data") / experiment / RECORD, list(files))
+def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
+    """UserError where one of `files`, as <results>/table1.csv, is in `folder` and no run of the experiment has made it.
+
+    A finished run leaves its provenance there, also in a copy of the folder.
+    """
+    if not _may_hold_others(folder) or os.path.realpath(folder) in _recorded(experiment, FOLDERS):
+        return
+    with suppress(UserError, OSError, LookupError, TypeError):
+        if read_json(Path(folder) / PROVENANCE)["experiment"] == experiment:
+            return
+    for path in (file.replace("<results>", folder) for file in (*files, f"<results>/{PROVENANCE}")):
+        if os.path.lexists(path):
+            raise UserError(
+                f"config: results: {path} is there already, and no run of {experiment} has made it; name another folder"
+            )
+
+
+def record(experiment: str, files: Sequence[str], folder: str) -> None:
+    """Note that `experiment` is run with `files` and writes its results to `folder`."""
+    data = Path("data") / experiment
+    write_json(data / RECORD, list(files))
+    if _may_hold_others(folder):
+        folders = {*_recorded(experiment, FOLDERS), os.path.realpath(folder)}
+        write_json(data / FOLDERS, sorted(folders))
 
 
 def last_run() -> list[str]:
@@ -39,13 +62,18 @@ def last_run() -> list[str]:
     return next((files for files in found if files and all(map(os.path.isfile, files))), [])
 
 
-def _recorded(experiment: str) -> list[str]:
-    """The files in the record of an experiment; none where it is missing or damaged."""
+def _recorded(experiment: str, record: str = RECORD) -> list[str]:
+    """The paths in a record of an experiment; none where it is missing or damaged."""
     try:
-        files = read_json(Path("data") / experiment / RECORD)
+        paths = read_json(Path("data") / experiment / record)
     except (UserError, OSError):
         return []
-    return list(files) if names().accepts(files) else []
+    return list(paths) if names().accepts(paths) else []
+
+
+def _may_hold_others(folder: str) -> bool:
+    """Whether a folder of results may hold other files: it is not in the project's own `results`."""
+    return not Path(os.path.realpath(folder)).is_relative_to(PROJECT / "results")
 
 
 def _naming(files: Sequence[str], experiment: str) -> str | None:

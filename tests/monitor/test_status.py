@@ -243,6 +243,6 @@ def test_without_a_name_it_is_the_experiment_that_ran_last(
     (tmp_path / "mine.yaml").write_text(
         "{extends: config/demo.yaml, experiment: mine, paper: null, variants: {only-mine: {updates: 3}}}"
     )
-    record("mine", ["mine.yaml"])
+    record("mine", ["mine.yaml"], "results/mine")
     assert main(["status"]) == 0
     assert "only-mine" in capsys.readouterr().out

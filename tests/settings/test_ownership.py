@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.settings.ownership import RECORD, check_owner, last_run, record
+from nmt.settings.ownership import FOLDERS, PROVENANCE, RECORD, check_owner, check_results, last_run, record
+from nmt.settings.project import PROJECT
 from nmt.system.files import UserError
 
 
@@ -22,7 +23,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_second_file_of_the_same_name_is_refused() -> None:
     check_owner("mine", ["a.yaml"])
-    record("mine", ["a.yaml"])
+    record("mine", ["a.yaml"], "results/mine")
     for files in (["b.yaml"], ["a.yaml", "b.yaml"], ["b.yaml", "over.yaml"]):
         with pytest.raises(UserError, match=r"^b\.yaml: experiment mine is also that of a\.yaml, .* another name$"):
             check_owner("mine", files)
@@ -30,13 +31,13 @@ def test_a_second_file_of_the_same_name_is_refused() -> None:
 
 def test_the_same_file_under_further_ones_is_accepted() -> None:
     Path("link.yaml").symlink_to("a.yaml")
-    record("mine", ["a.yaml", "over.yaml"])
+    record("mine", ["a.yaml", "over.yaml"], "results/mine")
     for files in (["a.yaml"], ["./a.yaml", "over.yaml"], [os.path.abspath("a.yaml")], ["link.yaml"]):
         check_owner("mine", files)
 
 
 def test_a_file_may_be_moved_or_give_up_the_name() -> None:
-    record("mine", ["a.yaml"])
+    record("mine", ["a.yaml"], "results/mine")
     Path("a.yaml").rename("moved.yaml")
     check_owner("mine", ["moved.yaml"])
     Path("a.yaml").write_text("experiment: other\n")
@@ -45,7 +46,7 @@ def test_a_file_may_be_moved_or_give_up_the_name() -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]'])
 def test_a_damaged_record_is_no_record(text: str) -> None:
-    record("mine", ["a.yaml"])
+    record("mine", ["a.yaml"], "results/mine")
     Path("data/mine", RECORD).write_text(text)
     check_owner("mine", ["b.yaml"])
     assert last_run() == []
@@ -56,9 +57,47 @@ def test_the_experiment_that_ran_last() -> None:
     for time, (name, files) in enumerate(
         {"one": ["a.yaml"], "two": ["b.yaml", "over.yaml"], "three": ["c"]}.items(), 1
     ):
-        record(name, files)
+        record(name, files, "results/mine")
         os.utime(Path("data", name, RECORD), (time, time))
     assert json.loads(Path("data/two", RECORD).read_text()) == ["b.yaml", "over.yaml"]
     assert last_run() == ["b.yaml", "over.yaml"]  # the file of the third is gone
-    record("one", ["a.yaml"])
+    record("one", ["a.yaml"], "results/mine")
     assert last_run() == ["a.yaml"]
+
+
+@pytest.mark.parametrize("name", ["table1.csv", PROVENANCE])
+def test_files_that_no_run_has_made_are_not_replaced(name: str) -> None:
+    Path("thesis").mkdir()
+    Path("thesis/notes.txt").touch()
+    check_results("mine", "thesis", ["<results>/table1.csv"])
+    Path("thesis", name).touch()
+    message = rf"^config: results: thesis/{name} is there already, and no run of mine has made it; name another folder$"
+    with pytest.raises(UserError, match=message):
+        check_results("mine", "thesis", ["<results>/figure2.pdf", "<results>/table1.csv"])
+
+
+def test_a_run_may_replace_its_own_results() -> None:
+    for folder in ("one", "two"):
+        Path(folder).mkdir()
+        Path(folder, "table1.csv").touch()
+    files = ["<results>/table1.csv"]
+    record("mine", ["a.yaml"], "one")
+    record("mine", ["a.yaml"], "two")
+    for folder in ("one", "./two", os.path.abspath("one")):
+        check_results("mine", folder, files)
+    Path("data/mine", FOLDERS).write_text("{")
+    with pytest.raises(UserError, match="no run of mine"):
+        check_results("mine", "one", files)
+
+
+def test_copied_results_are_known_by_their_provenance() -> None:
+    Path("copied").mkdir()
+    Path("copied/table1.csv").touch()
+    Path("copied", PROVENANCE).write_text('{"experiment": "mine"}')
+    check_results("mine", "copied", ["<results>/table1.csv"])
+    with pytest.raises(UserError, match="no run of other"):
+        check_results("other", "copied", ["<results>/table1.csv"])
+
+
+def test_the_results_of_the_project_may_be_replaced() -> None:
+    check_results("open", str(PROJECT / "results/open"), ["<results>/table1.csv"])

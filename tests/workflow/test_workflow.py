@@ -242,6 +242,18 @@ def test_a_mistake_in_the_configuration_is_one_line(tree: Tree, overlay: str, ex
     assert expected in lines[0]
 
 
+def test_the_users_own_files_are_no_results(tree: Tree) -> None:
+    own = tree.folder / "thesis/table1.csv"
+    own.parent.mkdir()
+    own.write_text("mine\n")
+    run = tree.snakemake("--delete-all-output", "--config", "results=thesis", configs=["config/demo.yaml"])
+    assert run.returncode == 1
+    assert (
+        "snakemake: config: results: thesis/table1.csv is there already, and no run of demo has made it" in run.stdout
+    )
+    assert own.read_text() == "mine\n"
+
+
 def test_a_folder_without_room_is_one_line(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """/proc takes no file of anybody, as a full or read-only folder does not."""
     monkeypatch.setenv("TMPDIR", "/proc")

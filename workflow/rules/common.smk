@@ -25,7 +25,7 @@ from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import front, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
-from nmt.settings.ownership import check_owner, record
+from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
@@ -82,6 +82,9 @@ ONE_SIDED = [name for name in CORPORA if REGISTRY[name].is_monolingual]
 PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
 PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
+if workflow.is_main_process:
+    with one_line_mistakes():
+        check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
 # The codes of both sides where the vocabularies are of subwords, and the text that ids are made from.
 SUBWORDS, HAS_PIECES = EXPERIMENT.subwords, EXPERIMENT.has_pieces
 CODES = [
