@@ -1,8 +1,8 @@
 """Train JoeyNMT's recurrent model on the minibatches of one of our variants, and translate with it.
 
-It runs in the environment of bench/peers.txt. Text, shortlists, minibatches, optimizer and number of updates are ours;
-the model, its cost and its search are JoeyNMT's, unchanged. Its initial weights are Gaussian with our deviation, and
-its recurrent matrices orthogonal, as ours are.
+It runs in the environment of bench/peers.txt. Text, shortlists, minibatches, optimizer, learning rates and number of
+updates are ours; the model, its cost and its search are JoeyNMT's, unchanged. Its initial weights are Gaussian with our
+deviation, and its recurrent matrices orthogonal, as ours are.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ def train(variant: Variant, data: Path, symbols: Sequence[int]) -> nn.Module:
             cost = model(return_type="loss", **vars(ready))[0]
             optimizer.zero_grad(set_to_none=True)
             cost.backward()
+            optimizer.set_learning_rate(settings.rate(settings.updates - number))
             optimizer.step()
             progress.update(1, NLL=cost.item() / len(source))
     return model.eval()

@@ -1,18 +1,20 @@
 """Compare one of our variants with JoeyNMT's recurrent model, trained on the same minibatches for as many updates.
 
-The variant must have been trained by the workflow, and be of a kind that JoeyNMT has, too. Both translate the
-experiment's test sets, by the paper's search and by one that prefers longer translations: ours divides the
-log-probability by the length, JoeyNMT's has its penalty of exponent 1. The experiment's shortest translation is a limit
-for ours alone. The differences in BLEU are tested by paired bootstrap. The translations stay in
-data/EXPERIMENT/witness.
+The variant must have been trained by the workflow, and be of a kind that JoeyNMT has, too. JoeyNMT's model is trained
+with each of its seeds, several at a time. Both translate the experiment's test sets, by the paper's search and by one
+that prefers longer translations: ours divides the log-probability by the length, JoeyNMT's has its penalty of exponent
+1. The experiment's shortest translation is a limit for ours alone. The differences in BLEU are tested by paired
+bootstrap, over sentences and seeds. The translations stay in data/EXPERIMENT/witness.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -32,11 +34,11 @@ RESAMPLES = 1000
 Outputs = dict[tuple[str, str], Path]  # the translations of each test set by each search
 # What both can train.
 ARCHITECTURE = {"attention": "additive", "unit": "gated", "score_previous": False, "contextualization": None}
-OPTIMIZATION = {"loss": "sum", "cooldown": 0, "patience": 0}
+OPTIMIZATION = {"loss": "sum", "patience": 0, "dropout": 0.0}
 
 
-def choose(experiment: Experiment, name: str) -> Variant:
-    """The variant of this name. Raises UserError if there is none or JoeyNMT's training cannot be like its own."""
+def choose(experiment: Experiment, name: str) -> list[Variant]:
+    """The variant of this name, with each seed. Raises UserError if JoeyNMT's training cannot be like its own."""
     if name not in experiment.variants:
         raise unknown(name, experiment.variants, "--variant", "variant")
     variant = experiment.variants[name]
@@ -49,7 +51,7 @@ def choose(experiment: Experiment, name: str) -> Variant:
         raise UserError(f"--variant: {name} continues {variant.continues}, but JoeyNMT starts anew; {advice}")
     if experiment.bpe is not None:
         raise UserError(f"--config: {experiment.name} has subwords, but JoeyNMT is trained on words; {advice}")
-    return variant
+    return [variant, *(experiment.variants[one] for one, first in experiment.replicas.items() if first == name)]
 
 
 def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs) -> int:
@@ -83,14 +85,16 @@ def theirs(experiment: Experiment, variant: Variant, data: Path, outputs: Output
 
 
 def rows(
-    experiment: Experiment, variant: Variant, data: Path, outputs: Sequence[Outputs]
+    experiment: Experiment, label: str, data: Path, ours: Sequence[Outputs], theirs: Sequence[Outputs]
 ) -> Iterator[dict[str, object]]:
-    """The comparison of each test set and search."""
-    for name, search in outputs[0]:
+    """The comparison of each test set and search; each system has translations for each seed."""
+    for name, search in ours[0]:
         reference = data / "tokenized" / f"{name}.{experiment.languages.target}"
-        lines = read_parallel(str(reference), *(str(paths[name, search]) for paths in outputs))
-        _, (found,) = compare([lines[2]], [[lines[1]]], lines[0], RESAMPLES, experiment.seed)
-        yield {"variant": variant.label, "set": name, "search": search, "sentences": len(lines[0]), **found._asdict()}
+        paths = [str(outputs[name, search]) for outputs in (*ours, *theirs)]
+        references, *lines = read_parallel(str(reference), *paths)
+        _, (found,) = compare(lines[len(ours) :], [lines[: len(ours)]], references, RESAMPLES, experiment.seed)
+        row = {"variant": label, "set": name, "search": search, "sentences": len(references), "seeds": len(ours)}
+        yield row | found._asdict()
 
 
 def main() -> None:
@@ -112,25 +116,36 @@ def main() -> None:
 def witness(arguments: argparse.Namespace) -> None:
     """Make the table of comparisons. Raises UserError."""
     experiment = read_experiment([arguments.config])
-    variant = choose(experiment, arguments.variant)
+    variants = choose(experiment, arguments.variant)
     data = Path("data") / experiment.name
+    summaries = [data / "models" / variant.name / "summary.json" for variant in variants]
     for path, advice in (
         (Path(arguments.python), "no such interpreter; make .venv-peers/made makes one"),
-        (data / "models" / arguments.variant / "summary.json", "no such model; train it with the workflow first"),
+        *((summary, "no such model; train it with the workflow first") for summary in summaries),
     ):
         if not path.exists():
             raise UserError(f"{path}: {advice}")
-    sets = [(name, search) for name in experiment.corpora.test for search in SEARCHES]
-    outputs = [
-        {(name, search): data / "witness" / f"{system}.{name}.{search}.txt" for name, search in sets}
-        for system in ("ours", "JoeyNMT")
-    ]
-    (data / "witness").mkdir(exist_ok=True)
-    parameters = {
-        "parameters": ours(experiment, variant, data, outputs[0]),
-        "baseline_parameters": theirs(experiment, variant, data, outputs[1], arguments.python),
-    }
-    write(pd.DataFrame(rows(experiment, variant, data, outputs)).assign(**parameters), arguments.output)
+    folder = data / "witness"
+    folder.mkdir(exist_ok=True)
+
+    def translated(variant: Variant) -> tuple[Outputs, Outputs, dict[str, int]]:
+        """The translations of our model and of JoeyNMT's, and their numbers of parameters."""
+        our, their = (
+            {
+                (name, search): folder / f"{system}.{variant.name}.{name}.{search}.txt"
+                for name in experiment.corpora.test
+                for search in SEARCHES
+            }
+            for system in ("ours", "JoeyNMT")
+        )
+        parameters = ours(experiment, variant, data, our)
+        baseline = theirs(experiment, variant, data, their, arguments.python)
+        return our, their, {"parameters": parameters, "baseline_parameters": baseline}
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        *outputs, parameters = zip(*pool.map(translated, variants), strict=True)
+    table = pd.DataFrame(rows(experiment, variants[0].label, data, *outputs))
+    write(table.assign(**parameters[0]), arguments.output)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from nmt.system.files import read_json, sha256, write_json
 from nmt.system.options import Output
 
 PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm")
-OF_A_MODEL = ("updates", "updates_best", "hours", "device", "precision", "seed", "settings_digest")
+OF_A_MODEL = ("updates", "updates_best", "hours", "torch", "device", "precision", "seed", "settings_digest")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -87,8 +87,7 @@ def add_learning_rates(records: list[Record], optimization: Optimization, before
         if "train_nll" not in record or (before is None and optimization.cooldown):
             continue
         left = (before or 0) + optimization.updates - (record["updates"] or 0) + 1  # before that update
-        share = min(1.0, left / optimization.cooldown) if optimization.cooldown else 1.0
-        record["learning_rate"] = optimization.learning_rate * share
+        record["learning_rate"] = optimization.rate(left)
 
 
 def load(experiment: Experiment, variant: Variant, folder: Path) -> tuple[Network, list[Shortlist]]:

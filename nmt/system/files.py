@@ -233,7 +233,8 @@ def check_replaceable(folder: Path, what: str, is_own: Callable[[Path], bool]) -
 def partial_name(final: Path) -> Path:
     """This process's name for the unfinished `final`. Leftovers of killed processes on this machine are removed.
 
-    A folder that was moved aside and has no successor is put back.
+    One with this process's number is a leftover, too: in containers, every step may have the same number. A folder that
+    was moved aside and has no successor is put back.
     """
     for leftover in final.parent.glob(f".{glob.escape(final.name)}.*"):
         process = leftover.stem.removeprefix(f".{final.name}.")
@@ -247,7 +248,9 @@ def partial_name(final: Path) -> Path:
 
 
 def _lives(process: int) -> bool:
-    """Whether a process with this number is alive, whoever owns it."""
+    """Whether another process with this number is alive, whoever owns it."""
+    if process == os.getpid():
+        return False
     try:
         os.kill(process, 0)
     except PermissionError:

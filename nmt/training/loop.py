@@ -176,7 +176,7 @@ class Training:
     def advance(self, batch: Batch, words: int) -> None:
         """Make one update; `words` is the number of target words in the whole minibatch."""
         if self.optimization.cooldown:
-            self.update.set_learning_rate(self.learning_rate())
+            self.update.set_learning_rate(self.optimization.rate(self.last - self.state.updates))
         self.update.begin(self.state.updates)
         self.pending.append(self.update(batch.to(self.device)))
         self.state.updates += 1
@@ -210,11 +210,6 @@ class Training:
                 else ""
             )
         return over and not self.finished()
-
-    def learning_rate(self) -> float:
-        """The learning rate of the next update: during the cooldown, proportional to the number of updates left."""
-        left = self.last - self.state.updates
-        return self.optimization.learning_rate * min(1.0, left / self.optimization.cooldown)
 
     def prepare(self, number: int) -> tuple[Batch, int]:
         """This process's share of a minibatch, and the number of target words in all of it, ends included."""
@@ -335,6 +330,7 @@ class Training:
             "updates_best": best,
             "updates_skipped": state.skipped,
             "hours": self.hours_before + state.seconds / 3600,
+            "torch": torch.__version__,
             "device": device if self.processes.alone else f"{self.processes.world} x {device}",
             "precision": self.optimization.precision,
             "parameters": count_parameters(self.model),

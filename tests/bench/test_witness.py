@@ -10,12 +10,13 @@ import torch
 
 from bench.contender import BOS, EOS, PAD, UNK
 from bench.joey import SHIFT, ours, theirs
-from bench.witness import SEARCHES, main, rows
+from bench.witness import SEARCHES, choose, main, rows
 from nmt.corpora import shortlist
 from nmt.corpora.padding import pad
 from nmt.settings.extends import read_experiment
 
 ROOT = Path(__file__).parents[2]
+MULTI30K = ["--config", "config/bahdanau2015/multi30k-words-en-fr.yaml", "--python", sys.executable]
 
 
 def test_the_special_symbols_change_places_and_the_words_move_up() -> None:
@@ -47,10 +48,11 @@ def test_ours_is_compared_with_joeynmt_on_every_set_by_either_search(
     for lines, paths in zip((reference, worse), outputs, strict=True):
         for path in paths.values():
             path.write_text("".join(f"{line}\n" for line in lines))
-    found = list(rows(experiment, experiment.variants["RNNsearch-50"], tmp_path, outputs))
+    found = list(rows(experiment, "RNNsearch-50", tmp_path, *([one] * 2 for one in outputs)))
     assert [(row["set"], row["search"]) for row in found] == sets
     for row in found:
-        assert (row["variant"], row["sentences"], row["bleu"]) == ("RNNsearch-50", 20, pytest.approx(100))
+        assert [row[key] for key in ("variant", "sentences", "seeds")] == ["RNNsearch-50", 20, 2]
+        assert row["bleu"] == pytest.approx(100)
         assert row["baseline_bleu"] < 100
         assert row["p_value"] < 0.05
 
@@ -65,7 +67,8 @@ def test_ours_is_compared_with_joeynmt_on_every_set_by_either_search(
         (["--variant", "RNNencdec-50"], "RNNencdec-50 has attention: fixed, JoeyNMT additive"),
         (["--variant", "RNNsearch-50star"], "--variant: RNNsearch-50star "),
         (["--config", "config/bahdanau2015/open-bpe.yaml"], "--config: open-bpe has subwords"),
-        (["--config", "config/bahdanau2015/open-large.yaml"], "RNNsearch-50 has cooldown: 22000, JoeyNMT 0"),
+        (["--config", "config/multi30k.yaml", "--variant", "RNNsearch"], "--config: multi30k has subwords"),
+        ([*MULTI30K, "--variant", "RNNsearch"], "models/RNNsearch/summary.json: no such model; train it"),
     ],
 )
 def test_what_is_missing_is_named(
@@ -76,3 +79,8 @@ def test_what_is_missing_is_named(
     monkeypatch.setattr(sys, "argv", ["witness", *words])
     with pytest.raises(SystemExit, match=message):
         main()
+
+
+def test_a_variant_comes_with_its_seeds() -> None:
+    experiment = read_experiment([str(ROOT / MULTI30K[1])])
+    assert [one.optimization.seed for one in choose(experiment, "RNNsearch")] == [1234, 1235, 1236, 1237, 1238]

@@ -25,7 +25,8 @@ EARLIER = re.compile(r"Made by earlier code: ([^.]+)\.")
 def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.en").write_text("a b\n")
-    summary = {"variant": "A", "hours": 0.5, "device": "CPU, 1 thread", "seed": 3, "parameters": 7}
+    kept = {"hours": 0.5, "torch": "2.13.0", "device": "CPU, 1 thread", "seed": 3}
+    summary = {"variant": "A", **kept, "parameters": 7}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     for path, times in {"train/one/A": [2.5, 1], "tokenize/one/en/a": [0.25], "train/two/A": [9]}.items():
         (tmp_path / "benchmarks" / path).parent.mkdir(parents=True)
@@ -41,7 +42,7 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "experiment": "one",
         "command": os.fsdecode(b"snakemake \xff"),
         "seconds": {"train": 3.5, "tokenize": 0.2},
-        "models": {"A": {"hours": 0.5, "device": "CPU, 1 thread", "seed": 3}},
+        "models": {"A": kept},
         "texts": {"train.en": sha256(tmp_path / "train.en")},
         "code": {"evaluate": "ab"},
         "configuration": {"seed": 3},

@@ -81,6 +81,17 @@ def test_a_folder_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == {tmp_path / "link", tmp_path / "folder", foreign}
 
 
+@pytest.mark.parametrize("suffix", ["partial", "former"])
+def test_a_killed_writer_may_have_had_our_process_number(suffix: str, tmp_path: Path) -> None:
+    leftover = tmp_path / f".folder.{os.getpid()}.{suffix}"
+    leftover.mkdir()
+    for name in ("file", "record"):
+        (leftover / name).write_text('{"digests": {}}')
+    write_folder(tmp_path / "folder", "new")
+    assert (tmp_path / "folder" / "file").read_text() == "new"
+    assert set(tmp_path.iterdir()) == {tmp_path / "folder"}
+
+
 @pytest.mark.parametrize("names", [["file"], ["record"], ["other"], ["file", "other"]])
 def test_a_folder_of_somebody_else_is_refused(names: list[str], tmp_path: Path) -> None:
     for name in names:
