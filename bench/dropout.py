@@ -14,9 +14,10 @@ from statistics import fmean, stdev
 
 import pandas as pd
 
-from bench.table import write
+from bench.table import show, write_csv
+from nmt.settings.checks import finite, integer, read_values
 from nmt.settings.extends import read_experiment
-from nmt.system.files import UserError, read_json, read_lines
+from nmt.system.files import UserError, read_lines
 
 
 def rows(file: str) -> list[dict[str, object]]:
@@ -27,7 +28,8 @@ def rows(file: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for name, variant in experiment.models.items():
         seeds = [name, *(one for one, model in experiment.replicas.items() if model == name)]
-        summaries = [read_json(data / f"models/{seed}/summary.json") for seed in seeds]
+        expected = {"development_nll": finite(), "updates": integer(1)}
+        summaries = [read_values(data / f"models/{seed}/summary.json", **expected) for seed in seeds]
         nll = [summary["development_nll"] for summary in summaries]
         found.append(
             {
@@ -48,13 +50,15 @@ def rows(file: str) -> list[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.dropout", description=__doc__)
     parser.add_argument("experiments", nargs="+", metavar="FILE")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/dropout.csv"))
+    parser.add_argument("--output", type=Path, help="CSV file (default: the table is only printed)")
     arguments = parser.parse_args()
     try:
         found = [row for file in arguments.experiments for row in rows(file)]
     except UserError as error:
         raise SystemExit(f"bench.dropout: {error}") from None
-    write(pd.DataFrame(found), arguments.output)
+    show(pd.DataFrame(found))
+    if arguments.output:
+        write_csv(pd.DataFrame(found), arguments.output)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,16 @@ def make_parser(
 
 def write(table: pd.DataFrame, path: Path) -> None:
     """Print `table` and write it as CSV."""
+    show(table)
+    write_csv(table, path)
+
+
+def show(table: pd.DataFrame) -> None:
+    """Print `table`."""
     print(table.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write `table` as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(path, index=False, float_format="%.4f", lineterminator="\n")

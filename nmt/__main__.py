@@ -127,6 +127,13 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
             raise
         print(f"{name}: {package} is not installed; pip install 'nmt[{EXTRAS[package]}]'", file=sys.stderr)
         return 1
+    except UnicodeEncodeError as error:
+        if error.encoding.startswith("utf"):
+            raise
+        discard_output()
+        lacking = error.object[error.start]
+        print(f"{name}: {error.encoding} lacks the character {lacking}; set PYTHONIOENCODING=utf-8", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         discard_output()  # its reader has left
         return 1

@@ -24,7 +24,9 @@ from nmt.settings.extends import read, resolve
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
+from nmt.training.metrics import ended_early
 
+LONGEST_COMMAND = 128_000  # bytes; Linux takes 131,072 with what begins each of Snakemake's commands
 Words = list[str | int | float]
 
 
@@ -93,6 +95,25 @@ def check_inputs(
     check_outside(experiment, own.values(), mirror, fetched)
     check_files(own.values())
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
+
+
+def check_models(experiment: Experiment) -> None:
+    """UserError where the model of a variant is that of a training that was ended early, which no table should show."""
+    for name in experiment.variants:
+        if ended_early(experiment.name, name):
+            raise UserError(
+                f"data/{experiment.name}/models/{name}: of a training that --minutes has ended early; remove this "
+                "folder, and the training resumes from its checkpoint"
+            )
+
+
+def check_command(rule: str, command: str) -> None:
+    """UserError where a job's command is longer than Linux lets a shell have it."""
+    if len(os.fsencode(command)) > LONGEST_COMMAND:
+        raise UserError(
+            f"{rule}: its command names too many files, in {len(command):,} characters of at most {LONGEST_COMMAND:,}; "
+            "join corpora, or name fewer variants, seeds or test sets"
+        )
 
 
 def code(step: str, variants: Iterable[Variant] | None = None) -> str:

@@ -197,6 +197,11 @@ def test_as_a_module_it_names_itself_so() -> None:
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "nmt shortlist: x: Permission denied\n"),
         (FileNotFoundError(errno.ENOENT, "No usable folder"), 1, "nmt shortlist: No usable folder\n"),
         (OSError("no cache"), 1, "nmt shortlist: no cache\n"),
+        (
+            UnicodeEncodeError("latin-1", "Größe 中", 6, 7, "ordinal not in range(256)"),
+            1,
+            "nmt shortlist: latin-1 lacks the character 中; set PYTHONIOENCODING=utf-8\n",
+        ),
     ],
 )
 def test_mistakes_get_one_line(
@@ -419,15 +424,17 @@ def test_whole_numbers_out_of_range_are_one_line(numbers: dict[str, Any], said: 
     assert str(told.value) == said
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """/dev/full refuses every byte, as a full disk does."""
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("no /dev/full here")
     (tmp_path / "text").write_text("a b\n")
     output = tmp_path / "shortlist"
-    # The partial file's name is taken by a link to the full device.
-    (tmp_path / f".shortlist.{os.getpid()}.partial").symlink_to(full)
+    (tmp_path / "partial").symlink_to(full)
+    monkeypatch.setattr("nmt.system.files.partial_name", lambda final: tmp_path / "partial")
     flags = ["--input", tmp_path / "text", "--settings", '{"size": 3}', "--output", output]
     assert main(["shortlist", *map(str, flags)]) == 1
     assert "no space left" in capsys.readouterr().err

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from nmt import papers
 from nmt.report.artefacts import collect
+from nmt.settings.extends import read_experiment
 from nmt.settings.variant import ATTENTIONS, UNITS
 from nmt.system.files import UserError
 from nmt.workflow import (
+    check_command,
     check_inputs,
+    check_models,
     check_start,
     code,
     compared_options,
@@ -130,3 +134,29 @@ def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.Log
     with pytest.raises(SystemExit), one_line_mistakes():
         (tmp_path / "none").read_text()
     assert caplog.messages[1].startswith(f"snakemake: {tmp_path / 'none'}: No such file")
+
+
+def test_a_command_that_no_shell_takes_is_refused() -> None:
+    check_command("select", "x" * 128_000)
+    message = "^select: its command names too many files, in 128,001 characters of at most 128,000; join corpora"
+    with pytest.raises(UserError, match=message):
+        check_command("select", "x" * 128_001)
+    command = ["bash", "-c", f": {'x' * 131_000}"]
+    subprocess.run(command, check=True)
+
+
+def test_the_model_of_a_training_that_was_ended_early_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    experiment = read_experiment(["config/demo.yaml"])
+    summary = tmp_path / "data/demo/models/RNNsearch-50/summary.json"
+    summary.parent.mkdir(parents=True)
+    for text in ("[]", "{", "{}", '{"finished": true}'):
+        summary.write_text(text)
+        check_models(experiment)
+    summary.write_text('{"finished": false}')
+    with pytest.raises(
+        UserError, match=r"^data/demo/models/RNNsearch-50: of a training that --minutes has ended early"
+    ):
+        check_models(experiment)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -85,6 +86,8 @@ def extract(
                 found[archive, member, column] = _write(
                     stream, column, files[member], member or archive.name, place, normalize
                 )
+        if len({(os.path.realpath(archive), *rest) for archive, *rest in places}) < len(places):
+            raise UserError(f"{name}: {_place(*places[0])}: source and target are the same text; name the other side's")
         first, last = places[0], places[-1]
         sources, targets = found[first], found[last]
         if sources.count != targets.count:

@@ -122,6 +122,10 @@ def run(arguments: argparse.Namespace) -> None:
         checked(paths, file_pairs(1), f"config: files.{'development' if name == 'dev' else name}")
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     languages = Languages(*map(language, arguments.languages or map(language_of, sides)))
+    first, second = languages.source, languages.target
+    for paths, mine, other in zip(sides, (first, second), (second, first), strict=True):
+        if exchanged := [file for file in paths if ending_of(file) == other != mine]:
+            raise UserError(f"{exchanged[0]}: is in {other} by its name; give {first} first in each pair")
     own, folder = Files(*(tuple(files.get(name, ())) for name in TEXTS)).pairs(), Path("data")
     if drawn:
         folder /= f"{arguments.name}.split"  # no experiment has such a name
@@ -173,12 +177,17 @@ def check_texts(experiment: Experiment) -> int:
     return sum(pairs[name] for name in experiment.corpora.train)
 
 
+def ending_of(file: str) -> str:
+    """What may be a language in the name of a file: en in a.en, a.en.gz and a.en-de.tsv:1."""
+    both = PAIR.search(file)
+    return both[int(both[3])] if both else Path(re.sub(r"\.[gx]z$", "", file)).suffix[1:]
+
+
 def language_of(files: Sequence[str]) -> str:
     """The language that `files` name at their ends, as in a.en, a.en.gz and a.en-de.tsv:1. Raises UserError."""
     endings: dict[str, str] = {}
     for file in files:
-        both = PAIR.search(file)
-        ending = both[int(both[3])] if both else Path(re.sub(r"\.[gx]z$", "", file)).suffix[1:]
+        ending = ending_of(file)
         if len(ending) != 2:
             raise UserError(f"{file}: does not end in a language, as .en does; {ASK}")
         endings.setdefault(ending, file)

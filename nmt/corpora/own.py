@@ -145,6 +145,14 @@ def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetch
                 raise UserError(f"{path}: in {name}, which the run itself writes; move it elsewhere")
 
 
+def reading(path: str) -> str:
+    """How `extract` reads one of the user's own files because of its name: "segments", "tabs", or "" for lines."""
+    from nmt.corpora.extract import TABLE  # here: most runs have no files of their own
+    from nmt.corpora.sgml import NAME
+
+    return "segments" if NAME.search(path) else "tabs" if TABLE.search(path) else ""
+
+
 def digest(path: str) -> str:
     """The SHA-256 of one of the user's own files. It is kept, and computed again once the file is another or changed.
 

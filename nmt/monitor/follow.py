@@ -101,7 +101,7 @@ class Follower:
 
     def time(self) -> str:
         """How long it may take."""
-        earlier = measured(self.experiment.name)
+        earlier = measured(self.experiment)
         if set(self.counts) & earlier.keys():
             work = sum(jobs * earlier.get(rule, 0) for rule, jobs in self.counts.items())
             return f"about {span(work / self.cores)}, by the last run"

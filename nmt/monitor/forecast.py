@@ -17,6 +17,7 @@ from nmt.training.metrics import latest, read_metrics
 BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, with 30,001 symbols, by `make bench`
 BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80
 WORDS = 25  # of a sentence of real text
+OF_SYSTEMS = ("train", "nll", "translate", "translate_no_unk", "evaluate")  # rules whose jobs are each for one system
 WORTH_SAYING = 3600, 1e9  # seconds and bytes; of less, nothing is said
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, csv.Error)  # what a damaged table may raise
 SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
@@ -112,15 +113,20 @@ def pair_products(model: Architecture, symbols: int, source: float, target: floa
     return source * read + target * write
 
 
-def measured(experiment: str) -> dict[str, float]:
+def measured(experiment: Experiment) -> dict[str, float]:
     """The mean seconds of a job of each rule in the last run of an experiment."""
-    return {rule: fmean(seconds) for rule, seconds in job_seconds(experiment).items()}
+    return {rule: fmean(seconds) for rule, seconds in job_seconds(experiment.name, experiment.systems).items()}
 
 
-def job_seconds(experiment: str) -> dict[str, list[float]]:
-    """The seconds of the last jobs of each rule, by benchmark files in the working directory that are not damaged."""
+def job_seconds(experiment: str, systems: Collection[str]) -> dict[str, list[float]]:
+    """The seconds of the last jobs of each rule, by benchmark files in the working directory that are not damaged.
+
+    Those of systems that the experiment no longer has do not count; `systems` are those that it has.
+    """
     found: dict[str, list[float]] = {}
     for path in Path("benchmarks").glob(f"*/{experiment}/**/*.tsv"):
+        if path.parts[1] in OF_SYSTEMS and path.parts[3].split(".")[0] not in systems:
+            continue
         with suppress(*UNREADABLE), open(path, encoding="utf-8", newline="") as file:
             rows = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t") if row["s"]]
             found.setdefault(path.parts[1], []).extend(one for one in rows if math.isfinite(one))

@@ -20,7 +20,7 @@ from nmt.settings.extends import read_experiment
 from nmt.settings.ownership import last_run
 from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
-from nmt.training.metrics import Record, folders, latest, read_metrics, values
+from nmt.training.metrics import Record, ended_early, folders, latest, read_metrics, values
 
 BLEU = "dev. BLEU"  # the column that is left out where no training stops on it
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", BLEU, "best, at update", "end")
@@ -76,9 +76,10 @@ def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
     words, nlls = values(records, "words_per_second"), values(records, "development_nll")
     bleus = values(records, "development_bleu")
     finished = file.parent == folders(experiment.name, variant.name)[1]
+    early = finished and ended_early(experiment.name, variant.name)
     start = updates_before(experiment, variant)
     last = None if start is None or finished else start + variant.optimization.updates
-    state, end = "finished", _clock(written)
+    state, end = "ended early" if early else "finished", _clock(written)
     if not finished:
         state, end = _pace(records, variant, updates, last, written, now)
     return Standing(

@@ -110,13 +110,18 @@ def save(figure: Figure, outputs: Sequence[str]) -> None:
     """Write `figure` to each of `outputs`; call it inside `style`. Raises UserError as `formats_of`."""
     formats = formats_of(outputs)
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the fixed date in the fonts
-    lacking = False
-    for output, kind in zip(outputs, formats, strict=True):
-        drawn = io.BytesIO()  # the PDF backend hides the errno of a full disk
-        with warnings.catch_warnings(record=True) as said:
+    with one_font_warning(outputs[0]):
+        for output, kind in zip(outputs, formats, strict=True):
+            drawn = io.BytesIO()  # the PDF backend hides the errno of a full disk
             figure.savefig(drawn, format=kind, metadata=METADATA[kind])
-        lacking = lacking or any("missing from" in str(one.message) for one in said)
-        with atomic(output) as partial:
-            partial.write_bytes(drawn.getvalue())
-    if lacking:
-        warn(f"{outputs[0]}: no font here has all of its characters; install one that has, such as Noto Sans CJK")
+            with atomic(output) as partial:
+                partial.write_bytes(drawn.getvalue())
+
+
+@contextmanager
+def one_font_warning(name: object) -> Iterator[None]:
+    """Warn once where the fonts lack characters of what is drawn, in place of matplotlib's warning of each."""
+    with warnings.catch_warnings(record=True) as said:
+        yield
+    if any("missing from" in str(one.message) for one in said):
+        warn(f"{name}: no font here has all of its characters; install one that has, such as Noto Sans CJK")

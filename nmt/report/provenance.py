@@ -12,6 +12,7 @@ from typing import Any
 
 from nmt.monitor.forecast import job_seconds
 from nmt.settings.checks import identifier, parse_json, read_values
+from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.project import PROJECT
 from nmt.system.files import read_json, sha256, write_json
 from nmt.system.options import Output
@@ -69,12 +70,13 @@ def run(arguments: argparse.Namespace) -> None:
     for path in arguments.summaries:
         name, summary = read_values(path, variant=identifier())["variant"], read_json(path)
         models[name] = {key: summary[key] for key in OF_A_MODEL if key in summary}
+    seconds = job_seconds(arguments.experiment, {*models, PHRASE_BASED})
     record = {
         "experiment": arguments.experiment,
         "command": arguments.command,
         "commit": commit(PROJECT),
         "versions": versions(),
-        "seconds": {rule: round(sum(jobs), 1) for rule, jobs in sorted(job_seconds(arguments.experiment).items())},
+        "seconds": {rule: round(sum(jobs), 1) for rule, jobs in sorted(seconds.items())},
         "models": models,
         "texts": {Path(path).name: sha256(path) for path in arguments.texts},
         "code": parse_json(arguments.code, "--code"),

@@ -273,7 +273,9 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
         def _show(self, message: Message) -> None:
             """Send what the client takes without waiting, for others wait for the model; drop what comes meanwhile."""
             self._unsent = self._unsent or _line(message)
-            if select.select([], [self.connection], [], 0)[1]:
+            writable = select.poll()  # which takes any number of connections, unlike select.select
+            writable.register(self.connection, select.POLLOUT)
+            if writable.poll(0):
                 self._unsent = self._unsent[self.connection.send(self._unsent) :]
 
         def _send(self, message: Message) -> None:

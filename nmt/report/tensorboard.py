@@ -141,6 +141,8 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
     """Write an event file of `records` and of a picture after so many updates to `folder`, replacing earlier ones."""
     from torch.utils.tensorboard import SummaryWriter
 
+    from nmt.report.drawing import one_font_warning
+
     folder.mkdir(parents=True, exist_ok=True)
     earlier = list(folder.glob(EVENTS))
     with tempfile.TemporaryDirectory(dir=folder) as partial:
@@ -152,7 +154,8 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
             if picture is not None:
                 updates, figure = picture
                 seconds = max((one["seconds"] or 0 for one in records if (one["updates"] or 0) <= updates), default=0)
-                writer.add_figure(ALIGNMENTS, figure, updates, close=False, walltime=seconds)
+                with one_font_warning(folder):
+                    writer.add_figure(ALIGNMENTS, figure, updates, close=False, walltime=seconds)
         for file in earlier:
             file.unlink()
         for file in Path(partial).glob(EVENTS):

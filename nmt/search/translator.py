@@ -173,6 +173,9 @@ def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
     for name, number in (("beam", beam), ("batch", batch), ("n-best", n_best)):
         if not isinstance(number, int) or isinstance(number, bool):
             raise UserError(f"{mark}{name}: expected a whole number, not {number!r}")
+    for name in ("forbid_unk", "fallback", "normalize"):
+        if not isinstance(value := getattr(settings, name), bool):
+            raise UserError(f"{mark}{name}: expected True or False, not {value!r}")
     for name, number, most in (("beam", beam, WIDEST_BEAM), ("batch", batch, LARGEST_BATCH)):
         if not 1 <= number <= most:
             raise UserError(f"{mark}{name} {number}: must be from 1 to {most}")

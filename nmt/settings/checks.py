@@ -209,14 +209,15 @@ def fractions() -> Check:
 
 
 def pairs() -> Check:
-    """A list of pairs of different names."""
+    """A list of pairs of different names, each pair once."""
     return Check(
-        "a list of pairs of different names, such as [[a, b]]",
+        "a list of pairs of different names, such as [[a, b]], each pair once",
         lambda value: (
             isinstance(value, list | tuple)
             and all(isinstance(one, list | tuple) and len(one) == 2 and names(2).accepts(one) for one in value)
+            and len(set(map(frozenset, value))) == len(value)
         ),
-        {"type": "array", "items": {**names(2).schema, "maxItems": 2}},
+        {"type": "array", "items": {**names(2).schema, "maxItems": 2}, "uniqueItems": True},
     )
 
 

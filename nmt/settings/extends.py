@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from os.path import expanduser
 from typing import Any
 
 from nmt.settings.checks import PLAIN, text
@@ -49,6 +50,7 @@ def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:
     while (file := layers[-1].pop(EXTENDS, None)) is not None:
         if not text().accepts(file):
             raise UserError(f"config: {EXTENDS}: expected the path of a configuration, {PLAIN}, not {file!r}")
+        file = expanduser(file)
         if file in seen:
             raise UserError(f"config: {EXTENDS}: a circle, {' -> '.join([*seen, file])}; one must extend no other")
         seen.append(file)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.settings.checks import finite, integer
-from nmt.system.files import regular
+from nmt.system.files import UserError, read_json, regular
 
 METRICS = "metrics.jsonl"
 
@@ -33,6 +33,15 @@ def latest(experiment: str, variant: str) -> Path | None:
     files = [folder / METRICS for folder in folders(experiment, variant)]
     written = {file: _written(file) for file in files}
     return max((file for file in files if written[file]), key=lambda file: written[file], default=None)
+
+
+def ended_early(experiment: str, variant: str) -> bool:
+    """Whether the model of a variant is that of a training that `nmt train --minutes` has ended before its time."""
+    try:
+        summary = read_json(folders(experiment, variant)[1] / "summary.json")
+    except (UserError, OSError):
+        return False
+    return isinstance(summary, dict) and summary.get("finished") is False
 
 
 def _written(file: Path) -> float:

@@ -486,6 +486,15 @@ def test_segments_of_the_same_document_and_number_are_pairs(tmp_path: Path) -> N
     assert extracted(tmp_path, *documents(tmp_path, "ab", "ba")) == expected
 
 
+def test_the_two_sides_are_not_the_same_text(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "d.tgz", {"d/t.en": b"a\n", "d/t.fr": b"b\n"})
+    link = tmp_path / "link.tgz"
+    link.symlink_to(archive)
+    for archives, member in (((archive, archive), "./d/t.en"), ((archive, link), "d/t.en")):
+        refused(tmp_path, archives, ("d/t.en", member), said="source and target are the same text")
+    assert extracted(tmp_path, (archive, link), ("d/t.en", "./d/t.fr")) == (["a"], ["b"])
+
+
 def test_segments_without_a_partner_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, *documents(tmp_path, "ab", "ac"), said="segment 1 of document 'b' is on one side alone")
     refused(tmp_path, *documents(tmp_path, "aab", "abb"), said="name a segment twice, in another order")

@@ -144,6 +144,11 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
             "both.tsv:4: line 1 has 3 columns",
         ),
+        (["mine", *FILES, "--languages", "fi", "de"], "train.de: is in de by its name; give fi first in each pair"),
+        (
+            ["mine", *FILES[:-2], *FILES[:-3:-1], "--languages", "de", "fi"],
+            "test.fi: is in fi by its name; give de first",
+        ),
         (["mine", *FILES, "--languages", "de", "de"], "config: languages: de is source and target"),
         (["mine", *FILES, "--languages", "German", "fi"], "language: expected a language code"),
         (["mine", *FILES[:-3]], "--test: name the test text, or let --split 1000 draw it from --train"),

@@ -19,6 +19,7 @@ from nmt.corpora.own import (
     mirror_folder,
     own_files,
     read_corpora,
+    reading,
 )
 from nmt.corpora.registry import Archive
 from nmt.settings.experiment import Experiment, load
@@ -167,6 +168,14 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, monkeypatch: p
     Path(file).touch()
     with pytest.raises(UserError, match=f"^{file}: a file, where the run writes to a folder; move it"):
         check_outside(experiment(), [], "", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("a.en", ""), ("a/b.en.sgm", "segments"), ("A.SGML.gz", "segments"), ("a.tsv.xz", "tabs"), ("tsv", "")],
+)
+def test_some_names_say_how_a_file_is_read(name: str, read: str) -> None:
+    assert reading(name) == read
 
 
 def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

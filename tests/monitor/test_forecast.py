@@ -79,9 +79,9 @@ def test_a_damaged_table_gives_no_estimate(paper: Experiment, tmp_path: Path, te
     assert announcement(paper, [], ["RNNsearch-50"], tmp_path) == ""
     folder = tmp_path / "benchmarks/train" / paper.name
     folder.mkdir(parents=True)
-    (folder / "a.tsv").write_text("s\n3\n")
-    (folder / "b.tsv").write_text(text, errors="surrogateescape")
-    assert measured(paper.name) == {"train": 3}
+    for name, said in {"RNNsearch-50": "s\n3\n", "RNNsearch-30": text, "removed": "s\n90\n"}.items():
+        (folder / f"{name}.tsv").write_text(said, errors="surrogateescape")
+    assert measured(paper) == {"train": 3}
 
 
 def test_updates_that_are_done_do_not_count(paper: Experiment) -> None:

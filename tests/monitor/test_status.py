@@ -86,6 +86,12 @@ def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[s
     assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
 
 
+def test_a_training_that_was_ended_early_is_not_finished(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(experiment / "models/A", 12, ago=7200)
+    (experiment / "models/A/summary.json").write_text('{"finished": false}')
+    assert shown(capsys)["A"].startswith("ended early 120 1,012 14.00 10.00 at 80 ")
+
+
 def test_bleu_has_a_column_where_a_training_stops_on_it(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(experiment / "models/A", 4, ago=10)
     write(experiment / "models/B", 4, ago=10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -87,11 +86,12 @@ def test_odd_characters_are_drawn_as_such_and_kept_in_the_table(folder: Path, re
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_a_full_disk_while_a_picture_is_drawn_is_one_line(
-    folder: Path, kind: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The partial file's name is taken by a link to a device that refuses every byte, as a full disk does."""
+    """The partial file is a link to a device that refuses every byte, as a full disk does."""
     output = folder / f"out.{kind}"
-    (folder / f".out.{kind}.{os.getpid()}.partial").symlink_to("/dev/full")
+    (folder / "partial").symlink_to("/dev/full")
+    monkeypatch.setattr("nmt.system.files.partial_name", lambda final: folder / "partial")
     assert step(folder, "--figure", str(output)) == 1
     said = f"nmt align: {output}: no space left; free some and repeat\n"
     assert capsys.readouterr().err == said

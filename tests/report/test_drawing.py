@@ -12,7 +12,7 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
-from nmt.report.drawing import CJK_FONTS, FONT, fonts, save, style
+from nmt.report.drawing import CJK_FONTS, FONT, fonts, one_font_warning, save, style
 
 WORD = "房"
 
@@ -44,6 +44,18 @@ def draw(folder: Path) -> list[str]:
         warnings.simplefilter("always")
         save(figure, [str(folder / f"word.{kind}") for kind in ("pdf", "svg", "png")])
     return [str(one.message) for one in caught]
+
+
+def test_matplotlibs_warnings_of_glyphs_become_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    monkeypatch.setattr(fontManager, "ttflist", [one for one in fontManager.ttflist if one.name not in CJK_FONTS])
+    with style(), one_font_warning("here"):
+        figure = Figure(figsize=(1, 1))
+        figure.text(0.5, 0.5, f"{WORD} {WORD}")
+        figure.draw_without_rendering()
+    assert capsys.readouterr().err.count("no font here has all of its characters") == 1
 
 
 def test_chinese_is_drawn_with_an_installed_font(

@@ -28,8 +28,14 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {"hours": 0.5, "torch": "2.13.0", "device": "CPU, 1 thread", "seed": 3}
     summary = {"variant": "A", **kept, "parameters": 7}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
-    for path, times in {"train/one/A": [2.5, 1], "tokenize/one/en/a": [0.25], "train/two/A": [9]}.items():
-        (tmp_path / "benchmarks" / path).parent.mkdir(parents=True)
+    for path, times in {
+        "train/one/A": [2.5, 1],
+        "train/one/removed": [9],
+        "tokenize/one/en/a": [0.25],
+        "evaluate/one/phrase-based.test": [1],
+        "train/two/A": [9],
+    }.items():
+        (tmp_path / "benchmarks" / path).parent.mkdir(parents=True, exist_ok=True)
         lines = ["s\th:m:s", *(f"{time}\t0:00:00" for time in times)]
         (tmp_path / "benchmarks" / f"{path}.tsv").write_text("".join(line + "\n" for line in lines))
     words = ["--experiment", "one", "--command", os.fsdecode(b"snakemake \xff"), "--configuration", '{"seed": 3}']
@@ -41,7 +47,7 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert record == {
         "experiment": "one",
         "command": os.fsdecode(b"snakemake \xff"),
-        "seconds": {"train": 3.5, "tokenize": 0.2},
+        "seconds": {"evaluate": 1.0, "train": 3.5, "tokenize": 0.2},
         "models": {"A": kept},
         "texts": {"train.en": sha256(tmp_path / "train.en")},
         "code": {"evaluate": "ab"},

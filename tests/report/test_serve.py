@@ -6,11 +6,13 @@ import html
 import json
 import os
 import re
+import resource
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -266,6 +268,17 @@ def test_a_proxys_name_is_allowed_where_it_is_named(start: Callable[..., int]) -
     port, body = start(allowed=["Proxy.example"]), json.dumps({"text": LINE})
     for name, status in (("proxy.example:443", 200), ("localhost", 200), ("evil.example", 403)):
         assert send(port, body, headers={**JSON, "Host": name})[0] == status
+
+
+def test_more_connections_than_select_takes(start: Callable[..., int]) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        port = start()
+        while stack.enter_context(open(os.devnull)).fileno() < 1024:
+            pass
+        assert ask(port, "s2")[-1]["done"]
 
 
 @pytest.mark.slow  # a minute of searching, which fills the buffers of the system

@@ -79,10 +79,12 @@ def test_running_text_in_and_out(folder: Path) -> None:
         ({"n_best": 1.5}, "n-best: expected a whole number, not 1.5"),
         ({"beam": 1001}, "beam 1001: must be from 1 to 1000"),
         ({"batch": 0}, "batch 0: must be from 1 to 1000000"),
+        ({"forbid_unk": "yes"}, "forbid_unk: expected True or False, not 'yes'"),
+        ({"normalize": 1}, "normalize: expected True or False, not 1"),
         ({"n_best": 13}, "n-best 13: must be from 1 to 12"),
     ],
 )
-def test_a_mistake_is_said(folder: Path, options: dict[str, int], said: str) -> None:
+def test_a_mistake_is_said(folder: Path, options: dict[str, object], said: str) -> None:
     with pytest.raises(UserError, match=said):
         nmt.load(folder, "cpu").search(["s2"], **options)  # type: ignore[arg-type]
     shutil.rmtree(folder)

@@ -326,6 +326,10 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         ("{bpe: {symbols: 1}}", "config: bpe.symbols: expected a whole number, from 2 to"),
         ("{bpe: {joint: 1}}", "config: bpe.joint: expected true or false"),
         ("{evaluate: {compare: [RNNsearch-50]}}", "evaluate.compare: expected a list of pairs of different names"),
+        (
+            "{evaluate: {compare: [[RNNsearch-50, RNNsearch-30], [RNNsearch-30, RNNsearch-50]]}}",
+            "evaluate.compare: expected a list of pairs of different names, such as [[a, b]], each pair once",
+        ),
         ("{evaluate: {compare: [[RNNsearch-50, A]]}}", "config: evaluate.compare: unknown system A; the nearest is"),
         ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
         ("{results: a/}", "config: results: expected a folder"),

@@ -45,6 +45,13 @@ def test_a_file_extends_one_that_extends_another(tmp_path: Path) -> None:
     assert experiment.results == "results/mine"
 
 
+def test_a_file_in_the_users_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "below.yaml").write_text("{extends: config/demo.yaml, experiment: below, seed: 3}")
+    (tmp_path / "mine.yaml").write_text("{extends: ~/below.yaml, experiment: mine}")
+    assert read_experiment([str(tmp_path / "mine.yaml")]).seed == 3
+
+
 def test_the_folders_are_not_inherited(tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     mine.write_text("{extends: config/demo.yaml, translate: {beam: 3}}")

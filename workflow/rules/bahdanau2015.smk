@@ -63,7 +63,7 @@ if PAPER.table3:
 
     rule table3:
         input:
-            source=of_set(SOURCE),
+            source=of_set(SHOWN_SOURCE),
             raw_source=of_set(f"<data>/extracted/{{set}}.{LANGUAGES[0]}"),
             reference=of_set(REFERENCE),
             translations=of_set(TRANSLATION, variant=PAPER.table3.models),
@@ -95,7 +95,7 @@ if PAPER.figure2:
 
     rule bleu_by_length:
         input:
-            source=of_set(SOURCE),
+            source=of_set(SHOWN_SOURCE),
             reference=of_set(REFERENCE),
             translations=of_set(TRANSLATION, variant=curves(PAPER, EXPERIMENT)),
         output:

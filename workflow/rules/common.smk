@@ -19,6 +19,7 @@ from nmt import papers
 from nmt.corpora.languages import has_spaces
 from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
+from nmt.corpora.own import reading
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.monitor.ending import ending
 from nmt.monitor.forecast import announcement
@@ -31,7 +32,8 @@ from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
-from nmt.workflow import check_inputs, check_start, code, find_files, load_experiment, one_line_mistakes, refuse
+from nmt.workflow import check_command, check_inputs, check_models, check_start
+from nmt.workflow import code, find_files, load_experiment, one_line_mistakes, refuse
 from nmt.workflow import (
     abbreviations_note,
     bleu_options,
@@ -66,6 +68,7 @@ with one_line_mistakes():
         check_owner(EXPERIMENT.name, CONFIG_FILES)
         check_folders(EXPERIMENT, sys.argv[1:])  # Snakemake itself does not know the targets yet
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
+        check_models(EXPERIMENT)
 announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
@@ -101,7 +104,7 @@ SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if EXPERIMENT.is_generated else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
-# The text beside which alignments are shown: in pieces, where spaces do not show the words.
+# The text beside which alignments are shown and whose words are counted: in pieces, where spaces do not show the words.
 SHOWN_SOURCE, SHOWN_REFERENCE = (
     f"<data>/{'tokenized' if not HAS_PIECES or has_spaces(language) else 'segmented'}/{{set}}.{language}"
     for language in LANGUAGES
@@ -114,7 +117,7 @@ SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
 
 
 def begin():
-    """Check that jobs can be submitted and Moses built, and prepare for the end of this run, whichever way it comes."""
+    """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
     if not workflow.deployment_settings.deployment_method and any(
@@ -123,6 +126,8 @@ def begin():
         from nmt.phrase_based.moses.moses_build import check_tools  # here: a dry run does without its packages
 
         check_tools()
+    for job in workflow.dag.needrun_jobs():
+        check_command(job.rule.name, job.shellcmd or "")
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 
@@ -167,8 +172,9 @@ def fetched(wildcards):
 
 
 def own_digests(wildcards):
-    """The digests of the user's own files that hold a corpus."""
-    return [own_digest(OWN[one.address]) for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
+    """The digests of the user's own files that hold a corpus, and how those are read whose names say it."""
+    files = [OWN[one.address] for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
+    return [*map(own_digest, files), *filter(None, map(reading, files))]
 
 
 def untokenized(language):
