@@ -73,7 +73,7 @@ def _recorded(experiment: str, record: str = RECORD) -> list[str]:
 
 def _may_hold_others(folder: str) -> bool:
     """Whether a folder of results may hold other files: it is not in the project's own `results`."""
-    return not Path(os.path.realpath(folder)).is_relative_to(PROJECT / "results")
+    return not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(PROJECT / "results"))
 
 
 def _naming(files: Sequence[str], experiment: str) -> str | None:
