@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def commit(folder: Path) -> str | None:
-    """The commit of the project in `folder`, followed by "+" if files have changed since; None without git.
+    """The commit of the project in `folder`, followed by "+" if files but results have changed since; None without git.
 
     A repository around the folder is another project's.
     """
@@ -46,7 +46,7 @@ def commit(folder: Path) -> str | None:
             for words in (
                 ["rev-parse", "--show-toplevel"],
                 ["rev-parse", "HEAD"],
-                ["status", "--porcelain", "--untracked-files=no"],
+                ["status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)results"],
             )
         )
     except (OSError, subprocess.CalledProcessError):

@@ -61,11 +61,15 @@ def test_the_commit_says_whether_files_have_changed(tmp_path: Path) -> None:
 
     assert commit(tmp_path) is None
     git("init", "--quiet")
-    (tmp_path / "file").write_text("1\n")
-    git("add", "file")
+    (tmp_path / "results").mkdir()
+    for name in ("file", "results/table"):
+        (tmp_path / name).write_text("1\n")
+        git("add", name)
     git("commit", "--quiet", "--message", "one")
     clean = commit(tmp_path)
     assert clean
+    (tmp_path / "results/table").write_text("2\n")  # which the run itself writes
+    assert commit(tmp_path) == clean
     (tmp_path / "file").write_text("2\n")
     assert commit(tmp_path) == f"{clean}+"
 
