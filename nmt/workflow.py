@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from nmt import commands, papers
-from nmt.corpora.languages import bleu_tokenizer
+from nmt.corpora.languages import bleu_tokenizer, has_spaces
 from nmt.corpora.own import check_files, check_mirror, check_outside, check_uses, own_files, read_corpora
 from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import Artefact, collect, compared
@@ -221,7 +221,9 @@ def figure_options(experiment: Experiment, artefact: Artefact) -> list[str]:
         return []
     labels = experiment.systems
     continued = [(one.label, labels[one.continues]) for one in experiment.models.values() if one.continues]
-    named = [("--continues", *pair) for pair in continued if artefact.name == "learning_curves"]
+    named = [["--continues", *pair] for pair in continued if artefact.name == "learning_curves"]
+    if artefact.name == "figure2" and experiment.has_pieces and not has_spaces(experiment.languages.source):
+        named.append(["--unit", "pieces"])
     return [word for words in [("--systems", *dict.fromkeys(labels.values())), *named] for word in words]
 
 

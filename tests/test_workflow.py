@@ -99,6 +99,12 @@ def test_a_figure_with_a_line_for_each_system_is_told_all_of_them() -> None:
     assert figure_options(found, artefacts["figure2"]) == systems
     assert figure_options(found, artefacts["learning_curves"]) == [*systems, "--continues", "second", "First*"]
     assert figure_options(found, artefacts["figure1"]) == []
+    paper = {"name": "bahdanau2015", "figure2": {}}
+    for source, unit in {"en": [], "zh": ["--unit", "pieces"]}.items():
+        languages = {"source": source, "target": "fr"}
+        pieces = experiment(tokenizer="sentencepiece", languages=languages, paper=paper)
+        options = figure_options(pieces, collect(pieces, papers.artefacts(pieces))["figure2"])
+        assert options[options.index("RNNsearch*") + 1 :] == unit
 
 
 def test_the_phrase_based_system_has_one_translation_for_all_purposes() -> None:

@@ -20,6 +20,7 @@ from nmt.system.files import UserError, read_lines
 from nmt.system.tables import read_csv, real, whole
 
 WITHOUT_BANDS = COLUMNS[:5]  # the columns of earlier versions
+UNITS = ("words", "pieces")
 FEW = 30  # fewer sentences than this are too few to say much
 MARKER = 6.0  # points
 
@@ -43,6 +44,7 @@ class Point:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--points", required=True, help="CSV of the step bleu_by_length")
+    parser.add_argument("--unit", choices=UNITS, default=UNITS[0], help="what lengths count (default: %(default)s)")
     add_systems(parser)
     add_outputs(parser)
 
@@ -66,10 +68,11 @@ def read_points(path: str) -> dict[str, list[Point]]:
     return models
 
 
-def draw(models: dict[str, list[Point]], systems: Sequence[str] = ()) -> Figure:
+def draw(models: dict[str, list[Point]], systems: Sequence[str] = (), unit: str = UNITS[0]) -> Figure:
     """BLEU above, numbers of sentences below, on one axis of bins; it ends with the last bin that has sentences.
 
     `systems` are all systems of the experiment, whose places decide on the styles of those that have none by name.
+    `unit` is what lengths count.
     """
     bins = next(iter(models.values()))
     end = max((place for place, point in enumerate(bins, 1) if point.sentences), default=len(bins))
@@ -103,7 +106,7 @@ def draw(models: dict[str, list[Point]], systems: Sequence[str] = ()) -> Figure:
     below.set_yticks([])
     below.set_ylabel("sentences", fontsize=9)
     below.set_xticks(range(len(bins)), [point.lengths for point in bins])
-    below.set_xlabel("Sentence length (source words)")
+    below.set_xlabel(f"Sentence length (source {unit})")
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     above.tick_params(axis="x", length=0)
@@ -121,4 +124,4 @@ def _drawn(value: float | None) -> float:
 def run(arguments: argparse.Namespace) -> None:
     models = read_points(arguments.points)
     with style():
-        save(draw(models, arguments.systems), arguments.outputs)
+        save(draw(models, arguments.systems, arguments.unit), arguments.outputs)

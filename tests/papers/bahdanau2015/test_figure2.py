@@ -54,6 +54,7 @@ def test_bands_show_the_resamples_and_bins_of_few_sentences_are_hollow(tmp_path:
     assert all(corner in corners for corner in ([0, 15], [0, 26], [1, 14], [1, 21], [2, 2], [2, 19]))
     assert [bar.get_facecolor()[0] for bar in below.patches] == [0.8, 0.8, 1]
     assert figure.get_supxlabel() == "bands: 95 % of bootstrap samples; hollow: fewer than 30 sentences"
+    assert below.get_xlabel() == "Sentence length (source words)"
 
 
 def test_points_of_earlier_versions_are_drawn_without_bands(csv_file: Path) -> None:
