@@ -22,11 +22,11 @@ from nmt.settings.checks import (
     text,
 )
 from nmt.settings.variant import LARGEST_BATCH, PRECISIONS
-from nmt.system.options import MOST_THREADS
 
 WIDEST_BEAM = 1000
 LARGEST_VOCABULARY = 10_000_000
 MOST_PAIRS = 10**9  # of the built-in language
+MOST_THREADS = 1024  # many more than a machine can start end the process without a word
 
 NFC = "nfc"  # Unicode's normal form C, to which text is brought
 NORMALIZE = (NFC, "none")

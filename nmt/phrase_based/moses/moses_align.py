@@ -6,6 +6,7 @@ Both directions are aligned at once, each by one thread: with several, neither p
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -21,6 +22,7 @@ from nmt.system.options import Output, add_threads_argument
 from nmt.system.programs import end_programs
 
 HEURISTIC = "grow-diag-final-and"
+PAUSE = 0.1  # seconds
 ALIGNER = "check that the aligner and symal are those of Moses"
 
 
@@ -79,7 +81,10 @@ def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path)
                 for direction in as_completed(directions):
                     direction.result()
             except BaseException:
-                end_programs()
+                pool.shutdown(wait=False, cancel_futures=True)
+                while not all(direction.done() for direction in directions):  # one may be about to start its program
+                    end_programs()
+                    time.sleep(PAUSE)
                 raise
         with atomic(output) as partial:
             call([atools, "-i", folder / "direct", "-j", folder / "inverse", "-c", HEURISTIC], folder, output=partial)

@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from nmt.__main__ import main
 from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
 from nmt.system import programs
+from nmt.system.programs import running
 
 VERSION = "Moses version 4.0"
 # Each stand-in writes what the real program would, and fails if an option that it needs is missing.
@@ -456,7 +459,18 @@ def test_a_script_that_fills_the_disk_ends(
     assert f"{folder / 'phrases'}: no space left; free some and repeat" in capsys.readouterr().err
 
 
-def test_a_direction_that_fails_ends_the_other(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_a_direction_that_fails_ends_the_other(
+    folder: Path, late: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also one whose program starts later."""
+
+    def start(command: list[str], *arguments: Any, **options: Any) -> Any:
+        if late and "-r" not in command:
+            time.sleep(0.5)
+        return running(command, *arguments, **options)
+
+    monkeypatch.setattr("nmt.phrase_based.moses.installation.running", start)
     (folder / "bin/fast_align").write_text('#!/bin/sh\ncase "$*" in *-r) exit 3;; esac\nsleep 1000\n')
     assert main([*words(folder, "moses_align"), "--threads", "2"]) == 1
     assert "bin/fast_align: " in capfd.readouterr().err
