@@ -327,6 +327,7 @@ def test_a_copy_of_a_project_has_its_own_system(folder: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("written", "said"),
     [(gzip.compress(b"a\nb\n"), "a program was ended"), (gzip.compress(b"a\n")[:-4], "cannot be read")],
+    ids=["longer", "damaged"],  # what gzip writes holds the time
 )
 def test_a_table_that_is_cut_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str, written: bytes, said: str
