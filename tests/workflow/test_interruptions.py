@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nmt.settings.ownership import RECORD
+from nmt.settings.ownership import FOLDERS, RECORD
 from tests.workflow.tree import MARK, SMOKE, Tree, jobs, mark
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -153,7 +153,7 @@ def compared(folder: Path) -> Iterator[tuple[str, object]]:
     """Every file of an experiment's text, models and results, less what a clock has measured and where its file is."""
     for path in sorted([*folder.glob("data/smoke/**/*"), *folder.glob("results/smoke/**/*")]):
         name = str(path.relative_to(folder))
-        if path.is_dir() or "/report" in name or "/checkpoints/" in name or name.endswith((*SHOWN, RECORD)):
+        if path.is_dir() or "/report" in name or "/checkpoints/" in name or name.endswith((*SHOWN, RECORD, FOLDERS)):
             continue
         yield name, unclocked(path)
 
