@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 
 import pandas as pd
 
-from bench.table import show, write_csv
+from bench.table import write
 from nmt.settings.checks import finite, integer, read_values
 from nmt.settings.extends import read_experiment
 from nmt.system.files import UserError, read_lines
@@ -27,7 +27,7 @@ def rows(file: str) -> list[dict[str, object]]:
     pairs = sum(1 for _ in read_lines(data / f"selected/train.{experiment.languages.source}"))
     found: list[dict[str, object]] = []
     for name, variant in experiment.models.items():
-        seeds = [name, *(one for one, model in experiment.replicas.items() if model == name)]
+        seeds = experiment.trainings(name)
         expected = {"development_nll": finite(), "updates": integer(1)}
         summaries = [read_values(data / f"models/{seed}/summary.json", **expected) for seed in seeds]
         nll = [summary["development_nll"] for summary in summaries]
@@ -56,9 +56,7 @@ def main() -> None:
         found = [row for file in arguments.experiments for row in rows(file)]
     except UserError as error:
         raise SystemExit(f"bench.dropout: {error}") from None
-    show(pd.DataFrame(found))
-    if arguments.output:
-        write_csv(pd.DataFrame(found), arguments.output)
+    write(pd.DataFrame(found), arguments.output)
 
 
 if __name__ == "__main__":

@@ -36,18 +36,9 @@ def make_parser(
     return parser
 
 
-def write(table: pd.DataFrame, path: Path) -> None:
-    """Print `table` and write it as CSV."""
-    show(table)
-    write_csv(table, path)
-
-
-def show(table: pd.DataFrame) -> None:
-    """Print `table`."""
+def write(table: pd.DataFrame, path: Path | None) -> None:
+    """Print `table` and, where there is a path, write it as CSV."""
     print(table.to_string(index=False, float_format="{:.3f}".format, na_rep=""))
-
-
-def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write `table` as CSV."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(path, index=False, float_format="%.4f", lineterminator="\n")
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table.to_csv(path, index=False, float_format="%.4f", lineterminator="\n")

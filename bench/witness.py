@@ -51,7 +51,7 @@ def choose(experiment: Experiment, name: str) -> list[Variant]:
         raise UserError(f"--variant: {name} continues {variant.continues}, but JoeyNMT starts anew; {advice}")
     if experiment.bpe is not None:
         raise UserError(f"--config: {experiment.name} has subwords, but JoeyNMT is trained on words; {advice}")
-    return [variant, *(experiment.variants[one] for one, first in experiment.replicas.items() if first == name)]
+    return [experiment.variants[training] for training in experiment.trainings(name)]
 
 
 def ours(experiment: Experiment, variant: Variant, data: Path, outputs: Outputs) -> int:

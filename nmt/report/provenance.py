@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def commit(folder: Path) -> str | None:
-    """The commit of the project in `folder`, followed by "+" if files but results have changed since; None without git.
+    """The commit of the project in `folder`, with "+" if files other than results have changed since; None without git.
 
     A repository around the folder is another project's.
     """

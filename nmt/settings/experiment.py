@@ -126,6 +126,10 @@ class Experiment:
         """The variants without their replicas."""
         return {name: variant for name, variant in self.variants.items() if name not in self.replicas}
 
+    def trainings(self, model: str) -> list[str]:
+        """The names of a model's trainings, one for each seed."""
+        return [model, *(name for name, first in self.replicas.items() if first == model)]
+
     @property
     def systems(self) -> dict[str, str]:
         """What is scored, name -> label: the variants and, where it is run, the phrase-based system.
