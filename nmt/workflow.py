@@ -15,7 +15,15 @@ from typing import Any, NoReturn
 
 from nmt import commands, papers
 from nmt.corpora.languages import bleu_tokenizer, has_spaces
-from nmt.corpora.own import check_files, check_mirror, check_outside, check_uses, own_files, read_corpora
+from nmt.corpora.own import (
+    check_files,
+    check_mirror,
+    check_outside,
+    check_sentence,
+    check_uses,
+    own_files,
+    read_corpora,
+)
 from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain
@@ -88,12 +96,16 @@ def check_inputs(
 ) -> None:
     """UserError where a file is missing, is used for scores and training alike, or lies where the run writes.
 
+    UserError also where a figure is to show a sentence that the text does not have.
+
     `own` and `fetched` are what `find_files` returns.
     """
     mirror = "" if experiment.is_generated else experiment.mirror or ""
     check_uses(experiment, registry, own)
     check_outside(experiment, own.values(), mirror, fetched)
     check_files(own.values())
+    for setting, number, names in papers.shown(experiment):
+        check_sentence(setting, number, [registry[name] for name in names], own)
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
 
 

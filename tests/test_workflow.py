@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,6 +131,43 @@ def test_own_files_are_read_in_place_and_archives_are_fetched(tmp_path: Path, mo
     assert (set(own.values()), fetched) == ({one for pair in texts.values() for one in pair}, {})
     with pytest.raises(UserError, match=r"a\.en: no such file"):
         check_inputs(found, registry, own, fetched)
+
+
+@pytest.mark.parametrize(
+    ("paper", "message"),
+    [
+        ({"name": "bahdanau2015", "figure3": {"model": "one", "chosen": 3}}, "paper.figure3.chosen: test: .* 2, not 3"),
+        (
+            {"name": "choi2017", "sentence": 6, "figure2": {"models": ["one"]}},
+            "paper.sentence: dev and dev-2: .* 5, not 6",
+        ),
+    ],
+)
+def test_a_figure_of_a_sentence_that_the_text_does_not_have_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paper: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("a", 4), ("d", 3), ("e", 2), ("t", 2)):
+        for language in ("en", "fr"):
+            Path(f"{name}.{language}").write_text("x\n" * (lines - 1) + "x")
+    config = {
+        "experiment": "mine",
+        "languages": {"source": "en", "target": "fr"},
+        "files": {
+            "train": ["a.en", "a.fr"],
+            "development": ["d.en", "d.fr", "e.en", "e.fr"],
+            "test": ["t.en", "t.fr"],
+        },
+        "select": {"rule": "all"},
+        "variants": {"one": {"updates": 1}},
+        "paper": paper,
+    }
+    found, registry, _ = load_experiment(config)
+    with pytest.raises(UserError, match=rf"config: {message}$"):
+        check_inputs(found, registry, *find_files(found, registry, registry))
+    Path("d.en").write_bytes(gzip.compress(b"x\n"))
+    Path("t.en").write_bytes(gzip.compress(b"x\n"))
+    check_inputs(found, registry, *find_files(found, registry, registry))  # how many they are is not known
 
 
 def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

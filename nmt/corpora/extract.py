@@ -5,9 +5,9 @@ of its segments is extracted; where both sides are SGML, segments of the same do
 members FILE:1 and FILE:2 it is the first and the second column of FILE: what tabs separate or, where the lines hold
 `|||`, what that separates. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage
 return before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their
-line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so is one whose lines end
-in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
-be longer than `LONGEST`.
+line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so are XML, HTML and
+lines that end in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops
+them. No line may be longer than `LONGEST`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1b\x7f]")  # that no text holds
 COLUMN = re.compile(r"(.*):([1-9])", re.DOTALL)  # a file, and the number of a column of it
 TABLE = re.compile(r"\.tsv(\.gz|\.xz)?$", re.IGNORECASE)  # the name of a file with tabs between its columns
 BARS = "|||"
+MARKUP = re.compile(r"\s*(<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,8 +127,9 @@ def _write(stream: io.BufferedReader, column: int, output: Path, name: str, plac
     if column:
         lines = _column(lines, column, place, None if not TABLE.search(name) else "\t")
     lines = _normalized(lines, place, normalize)
-    segments = read_segments("\n".join(lines), place) if SGML.search(name) else []
-    count = _write_lines((segment.text for segment in segments) if SGML.search(name) else lines, output, name)
+    is_sgml = SGML.search(name) is not None
+    segments = read_segments("\n".join(lines), place) if is_sgml else []
+    count = _write_lines((segment.text for segment in segments) if is_sgml else _prose(lines, place), output, name)
     if count == 0:
         raise UserError(f"{place}: empty; nothing to extract")
     return _Found(count, segments)
@@ -155,8 +157,9 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
         if len(raw) > LONGEST:
             raise UserError(f"{place}: line {number} is longer than {LONGEST} bytes, no sentence; correct the file")
         if number == 1:
-            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise UserError(f"{place}: line 1 is UTF-16; convert the file to UTF-8")
+            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+                width = 32 if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 16
+                raise UserError(f"{place}: line 1 is UTF-{width}; convert the file to UTF-8")
             raw = raw.removeprefix(codecs.BOM_UTF8)
         raw = raw.removesuffix(b"\n").rstrip(b"\r")
         if raw[:1] == b"\0" or raw[-1:] == b"\0":
@@ -212,6 +215,16 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
             f"{place}: {changed} lines, first {first}, were normalized: they were not in Unicode's form NFC, held byte "
             "order marks, or nothing that can be seen"
         )
+
+
+def _prose(lines: Iterable[str], place: str) -> Iterator[str]:
+    """Yield the lines; UserError where the first one says that they are no sentences, but a document's markup."""
+    for number, line in enumerate(lines, 1):
+        if number == 1 and (markup := MARKUP.match(line)):
+            raise UserError(
+                f"{place}: line 1 begins with {markup[1]}, so the file is a document; convert it to one sentence a line"
+            )
+        yield line
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -128,7 +128,7 @@ def experiment_text(
     defaults = {key: value for key, value in shared.items() if value != STANDARD[key]}
     listed = [f"  {one}: {flow(of_its_own(models[one], defaults))}" for one in variants]
     listed += [f"  # {one}: {flow(of_its_own(models[one], defaults))}" for one in models if one not in variants]
-    compare = [[one, other] for one, other in like.evaluate.compare if {one, other} <= {*variants}]
+    compare = [[one, other] for one, other in like.evaluate.compare or () if {one, other} <= {*variants}]
     search = {key: value for key, value in asdict(like.translate).items() if value != getattr(Translate, key)}
     search.pop("precision", None)  # the fast one is slow on many machines
     measured = {"train_sample": like.evaluate.train_sample} | ({"compare": compare} if compare else {})

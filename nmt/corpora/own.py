@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ MEMORY = Path(".snakemake/own_files.json")
 ARCHIVE = r"\.(?:zip|tar(?:\.[gx]z)?|t[gx]z)"
 MEMBER = re.compile(rf"(.+?{ARCHIVE}):(.+)", re.IGNORECASE | re.DOTALL)
 COLUMN = re.compile(r"(.+)(:[1-9])", re.DOTALL)
+PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"PK\x03\x04")  # how files begin that do not have a line for each sentence
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
@@ -117,6 +118,28 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
             if place in known:
                 said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
                 raise UserError(f"{said}: text of both {scored} and {use}; leave it out of one of them")
+
+
+def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Mapping[str, str]) -> None:
+    """UserError where `corpora`, one after the other, have no sentence `number`, from 1, as far as it is known.
+
+    How many they have is known from the registry, and of own files that are plain text. `own` has their paths, by
+    address.
+    """
+    counts = [one.pairs if one.pairs is not None else _lines(one, own) for one in corpora]
+    known = [count for count in counts if count is not None]
+    if len(known) == len(counts) and number > sum(known):
+        names = " and ".join(one.name for one in corpora)
+        raise UserError(f"config: {setting}: {names}: expected a number from 1 to {sum(known)}, not {number}")
+
+
+def _lines(corpus: Corpus, own: Mapping[str, str]) -> int | None:
+    """How many lines the source of a corpus has; None where it is not an own file of plain text."""
+    path = own.get(corpus.archives[0].address)
+    if path is None or corpus.members[0] or reading(path):
+        return None
+    with open(path, "rb") as file:
+        return None if file.peek(max(map(len, PACKED))).startswith(PACKED) else sum(1 for _ in file)
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:

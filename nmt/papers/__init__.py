@@ -3,8 +3,9 @@
 `paper` exports TITLE, REFERENCE and CLAIM (Markdown, for the heads of pages), STEPS (the name of each step, a module of
 the package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are
 the settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
-`artefacts(settings, experiment)`; and `beams(settings, experiment)` if its tables score other beams than the
-experiment's.
+`artefacts(settings, experiment)` and `shown(settings, experiment)`: each setting that names a sentence, with its
+number and the corpora that are counted through. It has `beams(settings, experiment)` if its tables score other beams
+than the experiment's.
 """
 
 from __future__ import annotations
@@ -50,6 +51,16 @@ def artefacts(experiment: Experiment) -> list[Artefact]:
     if experiment.paper is None:
         return []
     return list(paper(experiment.paper.name).artefacts(settings(experiment), experiment))
+
+
+def shown(experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
+    """The sentences that the settings choose: the setting, the number from 1, and the corpora that are counted through.
+
+    Raises UserError.
+    """
+    return (
+        [] if experiment.paper is None else list(paper(experiment.paper.name).shown(settings(experiment), experiment))
+    )
 
 
 def beams(experiment: Experiment) -> dict[int, str]:

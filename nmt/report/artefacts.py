@@ -80,11 +80,11 @@ Pairs = list[tuple[str, str]]
 def compared(experiment: Experiment) -> tuple[Pairs, Pairs]:
     """System and baseline of each row of the table of significance, by name: those shown, then those collapsed.
 
-    Shown are the pairs that the experiment names. Where it names none, every model with attention is compared with
-    those without that were trained on sentences of the same length, and with the phrase-based system; models without
+    Shown are the pairs that the experiment lists. Without a list, every model with attention is compared with those
+    without that were trained on sentences of the same length, and with the phrase-based system; models without
     attention are compared with the phrase-based system in the rest.
     """
-    if experiment.evaluate.compare:
+    if experiment.evaluate.compare is not None:
         return [(system, baseline) for system, baseline in experiment.evaluate.compare], []
     attend = {name: one for name, one in experiment.models.items() if one.architecture.attention != "fixed"}
     fixed = {name: one for name, one in experiment.models.items() if name not in attend}

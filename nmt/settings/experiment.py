@@ -177,8 +177,8 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
         typed["corpora"] = typed["files"].corpora()
     variants, left_out = _variants(mapping, scalars.get("seed", Experiment.seed))
     variants, replicas = _with_seeds(variants, scalars.get("seeds", Experiment.seeds))
-    if "evaluate" in typed:
-        compare = tuple(pair for pair in typed["evaluate"].compare if left_out.isdisjoint(pair))
+    if "evaluate" in typed and (named := typed["evaluate"].compare) is not None:
+        compare = tuple(pair for pair in named if left_out.isdisjoint(pair))
         typed["evaluate"] = replace(typed["evaluate"], compare=compare)
     paper = _paper(mapping.get("paper"))
     experiment = Experiment(**scalars, **typed, variants=variants, paper=paper, left_out=left_out, replicas=replicas)
@@ -328,7 +328,7 @@ def _check_uses(experiment: Experiment) -> None:
         if corpus not in corpora.train:
             raise unknown(corpus, corpora.train, "config: select.shares", "training corpus")
     systems = [name for name in experiment.systems if name not in experiment.replicas]
-    for name in (name for pair in experiment.evaluate.compare for name in pair):
+    for name in (name for pair in experiment.evaluate.compare or () for name in pair):
         if name not in systems:
             raise unknown(name, systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based

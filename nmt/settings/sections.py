@@ -179,12 +179,12 @@ class Evaluate(Section):
     """What is measured: with `no_unk` also sentences without unknown words, decoded with the unknown word forbidden.
 
     The likelihood of `train_sample` of the pairs that a model trains on stands for that of all of them. `compare` are
-    the systems whose differences in BLEU are tested, each with its baseline; none: those that the attention suggests.
+    the systems whose differences in BLEU are tested, each with its baseline; null: those that the attention suggests.
     """
 
     no_unk: Annotated[bool, flag()] = False
     train_sample: Annotated[int, integer(1)] = 10_000
-    compare: Annotated[tuple[tuple[str, str], ...], pairs()] = ()
+    compare: Annotated[tuple[tuple[str, str], ...] | None, optional(pairs())] = None
 
 
 SYSTEM_LABELS = {"moses": "Moses", "thot": "Phrase-based (Thot)"}

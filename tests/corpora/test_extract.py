@@ -268,10 +268,21 @@ def test_headers_that_tarfile_does_not_expect(tmp_path: Path, headers: dict[str,
     refused(tmp_path, (tmp_path / "t.tar",) * 2, ("a.en", "a.fr"), said=r"t\.tar")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_utf_16_is_refused(tmp_path: Path, encoding: str) -> None:
-    text = ENGLISH if encoding == "utf-16" else "\ufeff" + ENGLISH
-    refused(tmp_path, plain(tmp_path, text.encode(encoding), b"x\n"), said=r"x\.en: line 1 is UTF-16")
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_utf_16_and_utf_32_are_refused(tmp_path: Path, encoding: str) -> None:
+    text = "\ufeff" + ENGLISH
+    refused(tmp_path, plain(tmp_path, text.encode(encoding), b"x\n"), said=rf"x\.en: line 1 is {encoding[:6].upper()};")
+
+
+@pytest.mark.parametrize("start", ["<?xml version='1.0'?>", "\ufeff<!DOCTYPE html>", "<HTML>", '  <tmx version="1.4">'])
+def test_a_document_of_markup_is_refused(tmp_path: Path, start: str) -> None:
+    archives = plain(tmp_path, gzip.compress(f"{start}\n{ENGLISH}".encode()), b"x\n")
+    refused(tmp_path, archives, said=r"x\.en: line 1 begins with <.*convert it to one sentence a line")
+
+
+def test_markup_within_a_text_is_kept(tmp_path: Path) -> None:
+    english, _ = extracted(tmp_path, plain(tmp_path, b"<b>a</b>\n<html>\n", b"x\ny\n"))
+    assert english == ["<b>a</b>", "<html>"]
 
 
 def test_unequal_sides(tmp_path: Path) -> None:

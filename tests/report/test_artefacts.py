@@ -46,6 +46,15 @@ def test_an_experiment_may_name_what_is_compared() -> None:
     assert compared(named) == ([("short", "search"), ("search", "phrase-based")], [])
 
 
+def test_nothing_is_compared_where_the_list_is_empty_or_all_of_it_is_left_out() -> None:
+    pairs = [["short", "search"]]
+    left_out = {name: {"updates": 1} for name in ("search", "fixed")} | {"short": None}
+    for settings in ({"evaluate": {"compare": []}}, {"evaluate": {"compare": pairs}, "variants": left_out}):
+        assert compared(experiment(phrase_based={}, **settings)) == ([], [])
+        assert "significance" not in names(phrase_based={}, **settings)
+    assert any(compared(experiment(evaluate={"compare": None})))
+
+
 def test_a_papers_own_artefact_replaces_the_general_one() -> None:
     own = Artefact("selection", "Selection", "Corpora", "a/selection.rst", ("csv",), "csv", printed=("words.tsv",))
     found = collect(experiment(), [TABLE, own])

@@ -16,8 +16,8 @@ from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
 
 __all__ = [
-    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves", "phrase_based_options"),
-    "without",
+    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves"),
+    *("phrase_based_options", "shown", "without"),
 ]
 
 TITLE = "RNNsearch, reproduced"
@@ -82,6 +82,14 @@ def curves(settings: Settings, experiment: Experiment) -> list[str]:
         return []
     left_out = [*settings.figure2.leave_out, *([] if settings.figure2.phrase_based else [PHRASE_BASED])]
     return [name for name in experiment.systems if experiment.replicas.get(name, name) not in left_out]
+
+
+def shown(settings: Settings, experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
+    """The sentence that is chosen for Figure 3, which is one of every test set, as `nmt.papers.shown` has it."""
+    figure3 = settings.figure3
+    if figure3 is None or isinstance(figure3.chosen, str):
+        return []
+    return [("paper.figure3.chosen", figure3.chosen, (name,)) for name in experiment.corpora.test]
 
 
 def phrase_based_options(experiment: Experiment) -> list[str]:

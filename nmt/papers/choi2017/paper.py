@@ -110,6 +110,12 @@ def points(settings: Settings, experiment: Experiment) -> list[tuple[str, str, t
     return found
 
 
+def shown(settings: Settings, experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
+    """The sentence of Figures 2 to 4, as `nmt.papers.shown` has it."""
+    text = experiment.corpora.development
+    return [("paper.sentence", settings.sentence, text)] if points(settings, experiment) else []
+
+
 def beams(settings: Settings, experiment: Experiment) -> dict[int, str]:
     """The beam widths of Table 1, 1 and the experiment's own; only the latter without it: see `nmt.papers.beams`."""
     own = experiment.translate.beam

@@ -65,6 +65,8 @@ def encode_line(trained: TrainedModel, source: str, translation: str, number: in
     sources, translations = read_parallel(source, translation)
     if not 1 <= number <= len(sources):
         raise UserError(f"{source}: no line {number}; choose another sentence")
+    if not split_words(sources[number - 1]):
+        raise UserError(f"{source}: line {number} is empty; choose another sentence")
     place = slice(number - 1, number)
     [sentence] = encode(trained, sources[place], translations[place], source, number)
     return sentence
