@@ -6,6 +6,7 @@ For Python programs, `nmt.load(DIR)` is a trained model: `translate`, `search`, 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,4 +41,5 @@ def load(
     trained = load_trained(os.fspath(folder), choose_device(device))
     trained.freeze(precision)
     survive_forks()
-    return Model(trained, tokenized, device=device, precision=precision)
+    lasting = replace(trained, folder=trained.folder.absolute())  # a pickle needs it, wherever it is made
+    return Model(lasting, tokenized, device=device, precision=precision)

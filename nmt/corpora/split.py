@@ -9,12 +9,22 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from nmt.corpora.extract import extract
 from nmt.corpora.own import file_and_member
-from nmt.system.files import UserError, atomic_folder, read_lines, recorded, sha256, write_json, write_lines
+from nmt.system.files import (
+    UserError,
+    atomic_folder,
+    read_json,
+    read_lines,
+    recorded,
+    sha256,
+    write_json,
+    write_lines,
+)
 
 RECORD = "split.json"  # from which files a split was drawn, and how
 LEAST = 0.5  # of the training pairs must be left
@@ -35,6 +45,7 @@ def split(
     `lines` says how many are drawn of each set, `given` are the sets that are not drawn. Raises UserError where a file
     is mistaken, or half of the training text would not be left.
     """
+    _check_unchanged(folder)
     names = [f"{name}.{language}" for name in (*train, *lines) for language in languages]
     with atomic_folder(folder, "a split of training text", recorded(RECORD, names)) as partial:
         texts = {name: _extracted(name, pair, partial, languages) for name, pair in train.items()}
@@ -70,6 +81,17 @@ def split(
         digests = {name: sha256(partial / name) for name in names}
         write_json(partial / RECORD, {"seed": seed, "lines": counts, "drawn_from": sources, "digests": digests})
     return counts
+
+
+def _check_unchanged(folder: Path) -> None:
+    """UserError where a file of an earlier split was edited, because a new one would replace it."""
+    digests: dict[str, str] = {}
+    with suppress(UserError, OSError, LookupError, TypeError, ValueError):
+        digests = dict(read_json(folder / RECORD)["digests"])
+    for name, digest in digests.items():
+        path = folder / name
+        if path.is_file() and sha256(path) != digest:
+            raise UserError(f"{path}: edited since it was drawn; move or remove {folder}, and it is drawn again")
 
 
 def _extracted(name: str, pair: Pair, folder: Path, languages: Sequence[str]) -> list[Path]:

@@ -145,7 +145,7 @@ def title(experiment: Experiment, number: str, subject: str) -> str:
 
 def targets(artefacts: Iterable[Artefact], places: Collection[str]) -> list[str]:
     """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index."""
-    files = ["<results>/index.html"]
+    files = ["<results>/index.html", *(f"<results>/index/{name}.js" for name in places.values())]
     for one in artefacts:
         files += [f"<results>/{file}" for file in one.files(places)]
         if not one.is_figure:

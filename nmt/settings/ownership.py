@@ -42,7 +42,8 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
     for path in (file.replace("<results>", folder) for file in (*files, f"<results>/{PROVENANCE}")):
         if os.path.lexists(path):
             raise UserError(
-                f"config: results: {path} is there already, and no run of {experiment} has made it; name another folder"
+                f"config: results: {path} is there already, and nothing in data/{experiment} says that a run has made "
+                "it; move or remove it, or name another folder"
             )
 
 

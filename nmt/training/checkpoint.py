@@ -22,9 +22,9 @@ import torch
 
 from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
-from nmt.training.metrics import METRICS
+from nmt.training.metrics import LATEST, METRICS
 
-LATEST, PREVIOUS, DAMAGED, FORMER = "latest.pt", "previous.pt", "damaged.pt", "former.pt"
+PREVIOUS, DAMAGED, FORMER = "previous.pt", "damaged.pt", "former.pt"
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
 FOLLOWS = "initial"  # the fingerprint of the initial model, which was trained on them and so changes with them
 DIGEST_BYTES = hashlib.sha256().digest_size
@@ -152,9 +152,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed, and so is one that was trained on other text; unfinished files of a killed process are
-    removed. Raises UserError if the checkpoint's settings differ from `settings`, and names those that do; a setting at
-    its neutral value is in neither.
+    A damaged file is renamed. So is one that was trained on other text, until that text is back. Unfinished files of a
+    killed process are removed. Raises UserError if the checkpoint's settings differ from `settings`, and names those
+    that do; a setting at its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -169,15 +169,9 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
         before = checkpoint.settings
-        differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+        differing = _differing(before, settings)
         if TEXTS.intersection(differing) and {*TEXTS, FOLLOWS}.issuperset(differing):
-            os.replace(path, folder / FORMER)
-            (folder / PREVIOUS).unlink(missing_ok=True)
-            warn(
-                f"{path}: of other text ({', '.join(differing)}), and renamed to {FORMER}; "
-                "the training starts from the beginning"
-            )
-            return None
+            return _of_other_text(folder, path, checkpoint, settings)
         if differing:
             raise UserError(
                 f"{path}: "
@@ -185,6 +179,47 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
                 + f"; set it back to resume, or delete {folder} to start from the beginning"
             )
         return checkpoint
+    former = _read_former(folder)
+    if former is None or _differing(former.settings, settings):
+        return None
+    os.replace(folder / FORMER, folder / LATEST)
+    return former
+
+
+def _differing(before: dict[str, Any], settings: dict[str, Any]) -> list[str]:
+    """The names of the settings that are not the same in both."""
+    return [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+
+
+def _of_other_text(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any]) -> Checkpoint | None:
+    """What to resume from where the latest checkpoint, `found` in `path`, is of other text: the former one, or None.
+
+    The former one is that of the text before the last change, which may have been taken back. Of two that are of other
+    text, the one with more updates is kept.
+    """
+    former = _read_former(folder)
+    texts = ", ".join(_differing(found.settings, settings))
+    if former is not None and not _differing(former.settings, settings):
+        os.replace(path, folder / PREVIOUS)
+        os.replace(folder / FORMER, folder / LATEST)
+        os.replace(folder / PREVIOUS, folder / FORMER)
+        warn(f"{path}: of other text ({texts}), and exchanged with {FORMER}, from which the training resumes")
+        return former
+    if former is not None and former.state.updates > found.state.updates:
+        path.unlink()
+        what = f"removed; {FORMER}, with more updates, is kept"
+    else:
+        os.replace(path, folder / FORMER)
+        what = f"renamed to {FORMER}"
+    (folder / PREVIOUS).unlink(missing_ok=True)
+    warn(f"{path}: of other text ({texts}), and {what}; the training starts from the beginning")
+    return None
+
+
+def _read_former(folder: Path) -> Checkpoint | None:
+    """The checkpoint that was set aside because the text had changed; None if there is none that can be read."""
+    with suppress(FileNotFoundError, UserError), open(folder / FORMER, "rb", opener=regular) as file:
+        return _read(file)
     return None
 
 
@@ -201,13 +236,15 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
     raise UserError(f"{folder}: no whole checkpoint in it; name the --checkpoints folder of an unfinished training")
 
 
-def remove_checkpoints(folder: Path) -> None:
+def remove_checkpoints(folder: Path, keep_latest: bool = False) -> None:
     """Remove what training wrote to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
 
     The run can resume as long as a checkpoint is left.
     """
     for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
         path.unlink()
+    if keep_latest:
+        return
     (folder / LATEST).unlink(missing_ok=True)
     with suppress(OSError):  # other files, or a link to a folder
         folder.rmdir()

@@ -29,9 +29,9 @@ from nmt.system.files import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
 from nmt.training.batches import Batch, Batches, ahead
-from nmt.training.checkpoint import LATEST, Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
+from nmt.training.checkpoint import Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
 from nmt.training.likelihood import Sentences, sentence_nll
-from nmt.training.metrics import METRICS, append_metrics
+from nmt.training.metrics import LATEST, METRICS, append_metrics
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
 

@@ -1,8 +1,9 @@
-"""The metrics of a training run: JSON lines, which other programs may read while it writes them."""
+"""The folder of a training run, and its metrics: JSON lines, which other programs may read while it writes them."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from nmt.settings.checks import finite, integer
 from nmt.system.files import UserError, read_json, regular
 
 METRICS = "metrics.jsonl"
+LATEST = "latest.pt"  # the last checkpoint
 
 
 def append_metrics(file: Path, updates: int, seconds: float, **figures: float | None) -> None:
@@ -42,6 +44,15 @@ def ended_early(experiment: str, variant: str) -> bool:
     except (UserError, OSError):
         return False
     return isinstance(summary, dict) and summary.get("finished") is False
+
+
+def forget_checkpoint(experiment: str, variant: str) -> None:
+    """Remove the last checkpoint of a training whose model is safe now, and its folder if nothing else is in it."""
+    folder, model = folders(experiment, variant)
+    if (model / "summary.json").is_file() and not ended_early(experiment, variant):
+        (folder / LATEST).unlink(missing_ok=True)
+        with suppress(OSError):  # it is not there, or other files are in it
+            folder.rmdir()
 
 
 def _written(file: Path) -> float:

@@ -88,6 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " removed at the end",
     )
     parser.add_argument(
+        "--keep-checkpoint",
+        action="store_true",
+        help="keep the last checkpoint of a finished training, from which the same command writes its model again",
+    )
+    parser.add_argument(
         "--minutes",
         type=float,
         default=math.inf,
@@ -235,7 +240,7 @@ def is_finished(training: Training, output: Path) -> bool:
 
 
 def write(training: Training, finished: bool, shortlists: list[Shortlist], arguments: argparse.Namespace) -> None:
-    """Write the folder of a run that has ended; remove the checkpoints if it is finished."""
+    """Write the folder of a run that has ended; remove the checkpoints if it is finished, or all but the latest."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
     summary["normalize"] = arguments.normalize
     if training.best:
@@ -243,4 +248,4 @@ def write(training: Training, finished: bool, shortlists: list[Shortlist], argum
     training.model.updates = summary["updates_best"]
     write_trained(arguments.output, training.model, shortlists, summary, training.metrics)
     if finished:
-        remove_checkpoints(arguments.checkpoints)
+        remove_checkpoints(arguments.checkpoints, arguments.keep_checkpoint)

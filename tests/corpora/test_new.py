@@ -308,6 +308,23 @@ def test_a_split_is_the_same_again_and_has_no_sentence_twice(capsys: pytest.Capt
     assert "# Files in data/mine.split were drawn at random from the training text, by `nmt new --split 12`." in text
 
 
+def test_a_split_that_was_edited_is_not_drawn_again(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]
+    assert main(words) == 0
+    Path("config/mine.yaml").unlink()
+    edited = Path("data/mine.split/test.fi")
+    edited.write_text(f"korjattu\n{edited.read_text()}")
+    assert main(words) == 1
+    said = (
+        "nmt new: data/mine.split/test.fi: edited since it was drawn; move or remove data/mine.split, and it is drawn"
+    )
+    assert said in capsys.readouterr().err
+    assert edited.read_text().startswith("korjattu\n")
+    assert not Path("config/mine.yaml").exists()
+    edited.unlink()
+    assert main(words) == 0
+
+
 def test_only_what_is_missing_is_drawn_and_corpora_stay_apart() -> None:
     """The pairs of a given set are left out of the training text, too."""
     given = list(zip(read_lines("dev.de"), read_lines("dev.fi"), strict=True))

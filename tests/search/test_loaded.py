@@ -114,9 +114,9 @@ def test_a_pickle_is_the_folder_and_the_options(model: Model, tmp_path: Path, mo
     monkeypatch.chdir(ROOT)
     chosen = replace(nmt.load("models/en-fr", "cpu", tokenized=True), dictionary={"house": "maison"})
     translated = chosen.translate(SOURCES, beam=2)
+    monkeypatch.chdir(tmp_path)
     kept = pickle.dumps(chosen)
     assert len(kept) < 1000
-    monkeypatch.chdir(tmp_path)
     for again in (pickle.loads(kept), copy.deepcopy(model)):
         assert isinstance(again, Model)
     again = pickle.loads(kept)

@@ -60,6 +60,71 @@ def updates(folder: Path) -> int | None:
     return None if found is None else found.state.updates
 
 
+def of_text(updates: int, text: str) -> Checkpoint:
+    return replace(made(updates), settings={**SETTINGS, "data": text})
+
+
+def resumed(folder: Path, text: str) -> int | None:
+    found = read_checkpoint(folder, {**SETTINGS, "data": text})
+    return None if found is None else found.state.updates
+
+
+def test_a_change_of_the_text_that_is_taken_back_costs_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_checkpoint(tmp_path, of_text(400, "a"))
+    assert resumed(tmp_path, "b") is None
+    assert "of other text (data), and renamed to former.pt; the training starts" in capsys.readouterr().err
+    assert resumed(tmp_path, "a") == 400  # the other text was trained on for less than a checkpoint
+    assert resumed(tmp_path, "b") is None
+    write_checkpoint(tmp_path, of_text(30, "b"))
+    write_checkpoint(tmp_path, of_text(31, "b"))
+    assert resumed(tmp_path, "a") == 400
+    assert (
+        "of other text (data), and exchanged with former.pt, from which the training resumes" in capsys.readouterr().err
+    )
+    assert resumed(tmp_path, "b") == 31
+
+
+def test_of_two_other_texts_the_longer_training_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_checkpoint(tmp_path, of_text(400, "a"))
+    assert resumed(tmp_path, "b") is None
+    write_checkpoint(tmp_path, of_text(30, "b"))
+    assert resumed(tmp_path, "c") is None
+    assert "of other text (data), and removed; former.pt, with more updates, is kept" in capsys.readouterr().err
+    write_checkpoint(tmp_path, of_text(500, "c"))
+    assert resumed(tmp_path, "d") is None
+    assert resumed(tmp_path, "c") == 500
+
+
+def test_a_former_checkpoint_that_cannot_be_read_counts_for_nothing(tmp_path: Path) -> None:
+    for content in (b"", b"no checkpoint", hashlib.sha256(b"x").digest() + b"x"):
+        write_checkpoint(tmp_path, of_text(3, "a"))
+        (tmp_path / "former.pt").write_bytes(content)
+        assert resumed(tmp_path, "b") is None
+        assert resumed(tmp_path, "a") == 3
+
+
+@pytest.mark.parametrize("done", [1, 2])
+def test_an_exchange_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: int) -> None:
+    write_checkpoint(tmp_path, of_text(400, "a"))
+    assert resumed(tmp_path, "b") is None
+    write_checkpoint(tmp_path, of_text(30, "b"))
+    replaced: list[object] = []
+
+    def replace_some(*paths: Path) -> None:
+        replaced.append(paths)
+        if len(replaced) > done:
+            raise KeyboardInterrupt
+        os.rename(*paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", replace_some)
+        with pytest.raises(KeyboardInterrupt):
+            resumed(tmp_path, "a")
+    assert resumed(tmp_path, "a") == 400
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_checkpoint(tmp_path, SETTINGS) is None
     write_checkpoint(tmp_path, made(7))

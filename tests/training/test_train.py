@@ -510,6 +510,20 @@ def test_a_training_that_cannot_write_its_model_goes_on_from_its_end(
     assert not (tmp_path / "checkpoints").exists()
 
 
+def test_the_last_checkpoint_is_kept_where_the_model_may_be_lost(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when Snakemake ends before it has noted that the job is done, and deletes what the job has written."""
+    words = [*arguments(toy, tmp_path, checkpoint_every=7), "--keep-checkpoint"]
+    assert main(words) == 0
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["latest.pt"]
+    shutil.rmtree(tmp_path / "model")
+    monkeypatch.setattr(Update, "__call__", lambda *_: pytest.fail("an update"))
+    assert main(words) == 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == whole
+
+
 def test_a_shortlist_that_changes_meanwhile_is_not_the_models(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
+from nmt.training.metrics import forget_checkpoint
 from nmt.workflow import check_command, check_inputs, check_models, check_start
 from nmt.workflow import code, find_files, load_experiment, one_line_mistakes, refuse
 from nmt.workflow import (
@@ -141,6 +142,13 @@ def announce_work():
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(EXPERIMENT, archives, variants, ROOT):
         print(said, file=sys.stderr, flush=True)
+
+
+def forget_checkpoints():
+    """Remove the last checkpoints of the trainings whose models this run has made or found whole."""
+    for job in workflow.dag.jobs:
+        if job.rule.name == "train":
+            forget_checkpoint(EXPERIMENT.name, job.wildcards.variant)
 
 
 def announce_results():

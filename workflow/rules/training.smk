@@ -1,7 +1,8 @@
 # From ids to trained models and their likelihoods.
 
 
-# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them.
+# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. Even the
+# model of a finished training is deleted if the run ends before Snakemake has noted it, so the last checkpoint is kept until then.
 rule train:
     input:
         **VOCABULARIES,
@@ -33,7 +34,7 @@ rule train:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --languages {params.languages:q} --normalize {params.normalize:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
-        f" --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
+        f" --keep-checkpoint --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
 
 
 rule nll:
