@@ -64,7 +64,7 @@ if PAPER.table2:
             sentences=PAPER.table2.sentences,
             settings=EXPERIMENT.translate.to_json(),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
-            threads=EXPERIMENT.threads.translate,  # others take other times
+            threads=EXPERIMENT.threads.translate,  # another number would change the times
             code=model_code("choi2017.translation_times", *timed(PAPER)),
         shell:
             "python -m nmt choi2017.translation_times --models {params.models:q} --labels {params.labels:q}"

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 # Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Python
-# must not import from the working folder, where a file may be called as a module. Their `tee` survives the signals that end them,
-# so their last messages are shown, and it survives a terminal that closes.
+# must not import from the working folder, where a file may be called as a module. Their `tee` ignores the signals that end them,
+# so the last messages are shown; it also survives a terminal that closes.
 sys.path.insert(0, str(ROOT))
 shell.prefix(
     "set -euo pipefail; export PYTHONSAFEPATH=1 PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
@@ -52,7 +52,7 @@ from nmt.workflow import step_of, train_priority, translations
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
 LOG = " 2> {log:q}"
 SHOWN = " 2> >(tee {log:q} >&2)"
-# What every table is told: whether the language is that of the project, and its files.
+# The options of every table: whether the language is the built-in one, and the output files.
 TABLE = " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q}"
 
 CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
@@ -235,7 +235,7 @@ def labels(systems):
     return [SYSTEMS[system] for system in systems]
 
 
-# What tells which words the models know.
+# The vocabularies, which decide the words that the models know.
 VOCABULARIES = dict(shortlists=both("<data>/shortlist/{language}.tsv"), codes=CODES)
 
 

@@ -105,7 +105,7 @@ rule index:
         f" --front {{params.front:q}} {{params.generated:q}} --output {{output.page:q}}{LOG}"
 
 
-# The last job: when all that it records has ended.
+# The last job: it runs when everything that it records has ended.
 rule provenance:
     input:
         results=targets(ARTEFACTS.values(), PLACES),
