@@ -208,7 +208,7 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
     """A parser with the options of `python -m bench.NAME` that name the folders and files to write."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
     folder = Path("data/bench")
-    parser.add_argument("--folder", type=Path, default=folder, help=f"for temporary files [{folder}]")
+    parser.add_argument("--folder", type=Path, default=folder, help=f"folder for temporary files [{folder}]")
     parser.add_argument("--output", type=Path, default=output, help=f"[{output}]")
     parser.add_argument("--costs", type=Path, default=COSTS, help=f"CSV for all of WMT'14 [{COSTS}]")
     parser.add_argument("--page", type=Path, default=PAGE, help=f"page whose two tables are renewed [{PAGE}]")

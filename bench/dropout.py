@@ -1,5 +1,5 @@
-"""Tell what dropout is worth: the development NLL of the trained models of some experiments, beside how often each read
-the training text. Of a model with several seeds it is the mean, and the deviation is that over its seeds.
+"""Measure the effect of dropout: the development NLL of the trained models of some experiments, beside how often each
+read the training text. Of a model with several seeds it is the mean, and the deviation is that over its seeds.
 
     python -m bench.dropout config/mine.yaml ...
 

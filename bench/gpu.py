@@ -1,8 +1,8 @@
 """Measure a GPU in a few minutes: whether it computes what the equations say, how fast, and where the time goes.
 
-Sections run in order of worth within a time limit. Each prints its table when it ends. The JSON file is written after
-every measurement, so that a run that is killed leaves what it has. A measurement that fails is reported, the others go
-on, and the exit code is then 1.
+Sections run in order of importance within a time limit. Each prints its table when it ends. The JSON file is written
+after every measurement, so that a killed run leaves its results so far. A failed measurement is reported and the rest
+continue; the exit code is then 1.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
 def main(words: list[str] | None = None) -> int:
     parser = make_parser("memory", __doc__, MEMORY)
     parser.add_argument(
-        "--registry", type=Path, default=REGISTRY, help=f"of the corpora, with pairs and words [{REGISTRY}]"
+        "--registry", type=Path, default=REGISTRY, help=f"registry of the corpora, with pairs and words [{REGISTRY}]"
     )
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
     arguments = parser.parse_args(words)

@@ -1,4 +1,4 @@
-"""Measure what comes back of text that is tokenized and detokenized, and of text that is cut into pieces.
+"""Measure how much text comes back unchanged after tokenizing and detokenizing, and after cutting into pieces.
 
 Each file has a sentence on each line and ends in the code of its language, such as `news.fr` or `news.fr.xz`; a folder
 stands for the files in it. The ceiling is the detokenized BLEU of a perfect translation. Pieces are learned from every

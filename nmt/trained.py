@@ -55,7 +55,7 @@ LANGUAGES = Check(
 class TrainedModel:
     """A network in evaluation mode, the shortlists of its two sides, and their languages, as "en" and "fr".
 
-    `normalize` is how the lines of its training text were let in (`nmt.corpora.normalization`).
+    `normalize` is how the lines of its training text were normalized (`nmt.corpora.normalization`).
     """
 
     folder: Path
@@ -91,7 +91,7 @@ class TrainedModel:
         """Raise UserError, which says that `what` needs attention, if the context of the model is fixed."""
         if self.model.architecture.attention == "fixed":
             raise UserError(
-                f"{self.folder}: its context is fixed (RNNencdec), so it attends to no source word, as {what} needs; "
+                f"{self.folder}: its context is fixed (RNNencdec), but {what} needs attention; "
                 "take a model with attention (RNNsearch)"
             )
 
@@ -133,8 +133,8 @@ def write_trained(
 ) -> None:
     """Write the folder that `load_trained` reads, as a whole or not at all, with a copy of `metrics`.
 
-    `summary` has the languages; the digests are added to it. The vocabularies are those that were read, whatever their
-    files hold by now. Raises UserError as `check_output` and `save_model` do.
+    `summary` has the languages; the digests are added to it. The vocabularies are those that were read, even if their
+    files have changed since. Raises UserError as `check_output` and `save_model` do.
     """
     with atomic_folder(folder, WHAT, IS_OWN) as partial:
         for shortlist, name, codes in zip(shortlists, (SOURCE, TARGET), CODES, strict=True):
@@ -169,7 +169,7 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
     """
     try:
         str(path).encode()  # safetensors opens no file of another name
-        open(path, "rb").close()  # safetensors calls every file that it cannot open missing
+        open(path, "rb").close()  # safetensors reports every file that it cannot open as missing
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118 (no mapping)

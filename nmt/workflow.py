@@ -34,7 +34,7 @@ from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room
 from nmt.training.metrics import ended_early
 
-LONGEST_COMMAND = 128_000  # bytes; Linux takes 131,072 with what begins each of Snakemake's commands
+LONGEST_COMMAND = 128_000  # bytes; Linux accepts 131,072, including what begins each of Snakemake's commands
 Words = list[str | int | float]
 
 
@@ -58,7 +58,7 @@ def one_line_mistakes() -> Iterator[None]:
 def check_start(files: Iterable[str], folder: str) -> None:
     """UserError where the project's `folder` has an odd name, nothing can be written, or a configuration is mistaken.
 
-    Snakemake has read `files` already, and is not as strict.
+    Snakemake has already read `files`, but is less strict.
     """
     if not is_plain(folder):
         raise UserError(f"{folder}: expected a path {PLAIN}; move the project elsewhere")
@@ -114,7 +114,7 @@ def check_models(experiment: Experiment) -> None:
     for name in experiment.variants:
         if ended_early(experiment.name, name):
             raise UserError(
-                f"data/{experiment.name}/models/{name}: of a training that --minutes has ended early; remove this "
+                f"data/{experiment.name}/models/{name}: from a training that --minutes has ended early; remove this "
                 "folder, and the training resumes from its checkpoint"
             )
 

@@ -1,4 +1,4 @@
-"""The logger `nmt` of Snakemake: `snakemake --logger nmt` prints one line a stage and shows a bar for each training.
+"""The logger `nmt` of Snakemake: `snakemake --logger nmt` prints a line for each stage and a bar for each training.
 
 It prints to standard output; what Snakemake prints to standard error stays as it is. Snakemake imports this module in
 every run, before it knows the workflow, and so before it knows which folder's package nmt is meant.
@@ -19,11 +19,11 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 if TYPE_CHECKING:
     from nmt.monitor.follow import Follower
 
-SECONDS = 2.0  # between two looks at the trainings
+SECONDS = 2.0  # between two updates of the trainings' bars
 
 
 class LogHandler(LogHandlerBase):
-    """Hands the events of a run to a Follower. Where that fails, it stops, and the run goes on."""
+    """Hands the events of a run to a Follower. If the display fails, it stops and the run continues."""
 
     writes_to_stream = writes_to_file = needs_rulegraph = False
     has_filter = has_formatter = True  # of its own, which are none
@@ -51,7 +51,7 @@ class LogHandler(LogHandlerBase):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except Exception as error:
             self.over.set()
-            print(f"The display has failed ({error!r}); the run goes on.", file=sys.stderr)
+            print(f"The display has failed ({error!r}); the run continues.", file=sys.stderr)
         finally:
             self.release()
 

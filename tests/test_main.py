@@ -275,7 +275,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     assert main(words) == 1
-    assert ": a named pipe, which may be waited for without end; name a file or /dev/stdin\n" in capsys.readouterr().err
+    assert ": a named pipe, which might block forever; name a file or /dev/stdin\n" in capsys.readouterr().err
 
 
 def test_a_pipe_of_the_shell_is_read(tmp_path: Path) -> None:

@@ -202,6 +202,6 @@ def test_the_model_of_a_training_that_was_ended_early_is_refused(
         check_models(experiment)
     summary.write_text('{"finished": false}')
     with pytest.raises(
-        UserError, match=r"^data/demo/models/RNNsearch-50: of a training that --minutes has ended early"
+        UserError, match=r"^data/demo/models/RNNsearch-50: from a training that --minutes has ended early"
     ):
         check_models(experiment)

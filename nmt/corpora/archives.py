@@ -1,4 +1,4 @@
-"""Files that hold text: plain, compressed, or members of a tar or zip archive. Their content tells what they are.
+"""Files that hold text: plain, compressed, or members of a tar or zip archive. Their content determines their kind.
 
 Archives are tar files (plain or compressed with gzip or xz), zip files, gzip files, xz files and plain text; a member
 may be compressed once more. Members are streamed without unpacking anything else, and only regular files are read. An
@@ -38,7 +38,7 @@ OTHERS = {
     rb"\x1f\x9d": "compress",
     rb"7z\xbc\xaf\x27\x1c": "7z",
     rb"Rar!\x1a\x07": "RAR",
-}  # how a compressed file begins that is not read
+}  # the first bytes of compressed files that are not read
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
 HEADER = 512  # bytes of a tar header
 SHOWN = 5  # names of members in a message
@@ -82,7 +82,7 @@ def is_tar(start: bytes) -> bool:
 
 
 class _Entry(tarfile.TarInfo):
-    """A member of a tar. tarfile itself takes a header in which it finds no sense for the end of the archive."""
+    """A member of a tar archive. tarfile itself treats a malformed header as the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
@@ -192,7 +192,7 @@ class _Content(io.RawIOBase):
 
 
 class _Xz(io.RawIOBase):
-    """All streams of an xz file. LZMAFile takes what follows a stream, and is padding or damaged, for the end."""
+    """All streams of an xz file. LZMAFile treats padding or damage after a stream as the end."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
@@ -251,7 +251,7 @@ def _decompressed(file: io.BufferedReader, archive: Path) -> io.BufferedReader:
 
 
 def _other_kind(start: bytes) -> str:
-    """The kind of a compressed file that begins so and is not read here; "" for all else."""
+    """The kind of a compressed file with these first bytes that is not read here; "" for all others."""
     if start.startswith(ZIP):
         return "zip inside another archive"
     return next((kind for pattern, kind in OTHERS.items() if re.match(pattern, start)), "")

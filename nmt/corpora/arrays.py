@@ -37,7 +37,7 @@ def _header(dtype: np.dtype[Any], count: int) -> bytes:
 def read_array(path: Path, dtype: np.dtype[Any]) -> NDArray[Any]:
     """The array in `path`, memory-mapped. Raises UserError unless `write_array` wrote the file, with this type.
 
-    The header is compared, not parsed: there is no telling what numpy raises at a damaged one.
+    The header is compared, not parsed, because numpy may raise any error for a damaged one.
     """
     check_regular(path)
     start = len(_header(dtype, 0))

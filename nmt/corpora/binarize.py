@@ -93,7 +93,7 @@ class Bitext:
 
 
 def digests(shortlists: Sequence[Shortlist]) -> dict[str, str]:
-    """The digest of each side's shortlist, by which a text and a training know their own."""
+    """The digest of each side's shortlist, by which a text and a training identify their own."""
     return {side: one.digest() for side, one in zip(SIDES, shortlists, strict=True)}
 
 
@@ -233,7 +233,7 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--shortlists", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--seed", type=int, required=True, help="of the shuffle")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the shuffle")
     parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")
 
 

@@ -1,13 +1,13 @@
 """Extract the two sides of a corpus, or the only one, from their archives to line-aligned UTF-8 text.
 
-The members named in the registry are read from their archives (see `nmt.corpora.archives`). Of an SGML member the text
-of its segments is extracted; where both sides are SGML, segments of the same document and number are pairs. Of the
-members FILE:1 and FILE:2 it is the first and the second column of FILE: what tabs separate or, where the lines hold
-`|||`, what that separates. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage
-return before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their
-line. A few lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so are XML, HTML and
-lines that end in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops
-them. No line may be longer than `LONGEST`.
+The members named in the registry are read from their archives (see `nmt.corpora.archives`). From an SGML member, the
+text of its segments is extracted; if both sides are SGML, segments of the same document and number are pairs. The
+members FILE:1 and FILE:2 are the first and the second column of FILE; tabs separate columns or, if the lines hold
+`|||`, that does. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage return
+before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their line. A few
+lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so are XML, HTML and lines that end
+in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
+be longer than `LONGEST`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MARKUP = re.compile(r"\s*(<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the corpus, as messages call it")
-    parser.add_argument("--archives", type=Path, nargs="+", required=True, help="of each side, source first")
+    parser.add_argument("--archives", type=Path, nargs="+", required=True, help="archive of each side, source first")
     parser.add_argument(
         "--members", nargs="+", required=True, help="files inside, or FILE:1 and FILE:2; '' for the archive itself"
     )

@@ -5,7 +5,7 @@ completes. After a timeout, a broken connection or a server error the step tries
 address fails, it tries the archive's next mirror. The file must have the sha256 of the registry or, if that is
 empty, the one recorded in the lock when the file was first fetched. A file from the registry's addresses must also have
 the length and hash published for it; a copy from the setting `mirror`, which is the user's responsibility, is accepted
-with a warning. Nothing is recorded that is not a file of the kind that its name says, such as a server's page.
+with a warning. A file that is not of the kind that its name says, such as a server's error page, is never recorded.
 """
 
 from __future__ import annotations
@@ -183,6 +183,6 @@ def _accept(archive: Archive, lock: Path | None, column: str = "bytes") -> str:
 
 
 def _drop(partial: Path) -> None:
-    """Empty the partial file. `_alone` removes it, for the lock is on it."""
+    """Empty the partial file. `_alone` removes it later, because it holds the lock."""
     note_path(partial).unlink(missing_ok=True)
     os.truncate(partial, 0)

@@ -1,4 +1,4 @@
-"""What a language code says: whose rules of Moses and of BLEU it stands for. Standard library only."""
+"""Language codes: which rules of Moses and of BLEU each of them selects. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Learn byte pair encoding (Sennrich et al., 2016) from training text: of one language, or of both together.
 
-As many merges are learned as leave room, among `symbols`, for the unknown word and for the characters, which are
-counted at the end of a word and elsewhere. Rare characters are not: those beyond the most frequent ones, which make up
-COVERED of the text. The shortlist keeps the most frequent `symbols` of all.
+The number of merges leaves room, among `symbols`, for the unknown word and for the characters, which are counted
+separately at the end of a word and elsewhere. Rare characters, beyond the most frequent ones that make up COVERED of
+the text, are not counted. The shortlist keeps the most frequent `symbols` of all.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ def draw(lines: Iterable[str], size: int, seed: int) -> list[str]:
 def learn(lines: Iterable[str], symbols: int) -> Pieces:
     """At most `symbols` pieces, the unknown one included.
 
-    Raises UserError, which does not name the text, where its characters and the bytes alone are more, or it has none.
+    Raises UserError, which does not name the text, if its characters and the bytes alone exceed this, or if it is
+    empty.
     """
     from sentencepiece import SentencePieceTrainer
 
@@ -75,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs", type=Path, nargs="+", required=True, help="running text with single spaces, of one side or both"
     )
     SentencePiece.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the sample")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the sample")
     parser.add_argument("--output", type=Output, required=True, help="the model, as SentencePiece writes it")
 
 

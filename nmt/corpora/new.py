@@ -39,7 +39,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("name", metavar="NAME", help="of the experiment, its file and its folders")
+    parser.add_argument("name", metavar="NAME", help="name of the experiment, its file and its folders")
     for name, what in TEXTS.items():
         parser.add_argument(
             f"--{name}",
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--paper",
         choices=PAPERS,
         default="bahdanau2015",
-        help="whose models, tables and figures (default: %(default)s)",
+        help="the paper that provides models, tables and figures (default: %(default)s)",
     )
     models = "; ".join(f"{name}: {', '.join(paper.models)}" for name, paper in PAPERS.items())
     chosen = "; ".join(", ".join(paper.chosen) for paper in PAPERS.values())
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--size",
         choices=SIZES,
         default="demo",
-        help="of the models, each of which takes minutes on two cores (demo), half an hour (open) or days (paper) "
+        help="size of the models, each of which takes minutes on two cores (demo), half an hour (open) or days (paper) "
         "(default: %(default)s)",
     )
 

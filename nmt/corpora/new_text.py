@@ -94,7 +94,7 @@ sentencepiece: {symbols: 8000}"""
 TOKENIZED = """\
 tokenized: true  # there are spaces between words and punctuation marks already
 shortlist: {{size: {words}}}  # how many words of each side the model knows
-# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown; `shortlist` then says nothing"""
+# bpe: {{symbols: 8000}}  # or cut rare words into subwords, so that few are unknown; `shortlist` is then ignored"""
 
 
 def command(path: Path) -> str:

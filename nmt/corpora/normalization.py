@@ -1,4 +1,4 @@
-"""Normalize text: what is done to every line where it comes in, before anything reads it or compares it."""
+"""Normalize text: what is done to every line at input, before anything else reads or compares it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The user's own files: they are read in place, and changes are detected.
 
-Own are the files that an experiment lists under `files`, and those of a registry that a path or a file: URL names and
-of which it knows neither length nor hash. All others are published archives: fetched, checked and kept. Standard
-library only, because the workflow looks for them whenever it is parsed.
+The user's own files are those that an experiment lists under `files`, and those that a registry names by a path or a
+file: URL without a length or a hash. All others are published archives: fetched, checked and kept. Standard library
+only, because the workflow looks for them whenever it is parsed.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Pieces(Subwords):
 
 
 def _grouped(symbols: Iterable[str]) -> list[list[str]]:
-    """The symbols of each word. None consists of the sign of a space alone, unless it is the only one."""
+    """The symbols of each word. No symbol is the sign of a space alone, unless it is the only one."""
     words: list[list[str]] = []
     for symbol in symbols:
         if not words or symbol[0] == SPACE != words[-1][-1]:

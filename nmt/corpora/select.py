@@ -190,9 +190,11 @@ def examples(text: CleanedText, ratings: Ratings, kept: NDArray[np.bool_], shown
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cleaned_arguments(parser)
-    parser.add_argument("--ratings", nargs="*", type=Path, default=[], help="from the step score_pairs, a file a part")
+    parser.add_argument(
+        "--ratings", nargs="*", type=Path, default=[], help="ratings from the step score_pairs, a file for each part"
+    )
     Select.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the rule random")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the rule random")
     parser.add_argument("--outputs", nargs=2, type=Output, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--audit", type=Output, required=True, help="CSV: what each corpus contributed and lost")
     parser.add_argument("--distribution", type=Output, nargs="?", help="CSV: the ratings of each corpus")

@@ -3,7 +3,7 @@
 Each line of the file is "symbol<TAB>count", and the number of the line, from 0, is the id of the symbol: 0 is the end
 of a sentence, 1 the unknown word, and words follow by descending count (ties by code point). A shortlist of size n
 holds the unknown word and n - 1 words; the end of the sentence does not count. The original code keeps n - 2 words
-beside its special symbols: of 30,000 it has 29,998 words, and the 29,999th is known to ours alone.
+beside its special symbols: with n = 30,000 it has 29,998 words, and only ours knows the 29,999th.
 """
 
 from __future__ import annotations

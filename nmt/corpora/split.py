@@ -42,8 +42,8 @@ def split(
 ) -> dict[str, int]:
     """Write the training corpora and the drawn sets to `folder`, CORPUS.LANGUAGE; return how many pairs each has.
 
-    `lines` says how many are drawn of each set, `given` are the sets that are not drawn. Raises UserError where a file
-    is mistaken, or half of the training text would not be left.
+    `lines` says how many are drawn of each set, `given` are the sets that are not drawn. Raises UserError if a file is
+    invalid, or if less than half of the training text would be left.
     """
     _check_unchanged(folder)
     names = [f"{name}.{language}" for name in (*train, *lines) for language in languages]

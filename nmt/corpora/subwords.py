@@ -17,7 +17,7 @@ from typing import Any
 from nmt.system.files import UserError, read_lines, warn, write_lines
 
 MARK = "@@"
-LONGEST_WORD = 1000  # characters; a longer one, which is no word, is dropped, for it would take hours
+LONGEST_WORD = 1000  # characters; a longer one is not a word, and is dropped because it would take hours
 VERSION = "#version: 0.2"
 END = "</w>"  # what a subword that ends its word carries in a file of codes
 
@@ -71,7 +71,7 @@ class Codes(Subwords):
         """
         lines = read_lines(path)
         if next(lines, None) != VERSION:
-            raise UserError(f"{path}: no codes, for it does not begin with {VERSION}; learn them again")
+            raise UserError(f"{path}: no codes, because it does not begin with {VERSION}; learn them again")
         merges: list[tuple[str, str]] = []
         made: set[str] = set()
         for number, line in enumerate(lines, 2):

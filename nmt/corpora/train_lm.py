@@ -134,7 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-domain-sources", nargs="*", type=Path, default=[], help="tokenized text")
     parser.add_argument("--in-domain-targets", nargs="*", type=Path, default=[])
     Select.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the random sample for the general models")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the random sample for the general models")
     parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the models")
 
 

@@ -4,8 +4,8 @@ The received data is in a partial file, with a note beside it: the address, the 
 A later connection, even of another process, requests only the missing data, on condition that the server still has
 that version; otherwise the download starts again.
 
-A server cannot fill the disk or keep a connection open for ever: a file has a greatest length, and data must come at a
-least rate. A file is complete only if its length is known or its transfer has an end of its own.
+A server cannot fill the disk or keep a connection open for ever: a file has a maximum length, and data must arrive at a
+minimum rate. A file is complete only if its length is known or its transfer has an end of its own.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _note(partial: Path) -> dict[str, Any]:
 
 
 def _is_note(note: dict[str, Any]) -> bool:
-    """Whether a transfer may have written it; a damaged one is passed over, and the transfer starts again."""
+    """Whether a transfer may have written it; a damaged one is ignored, and the transfer starts again."""
     texts = (note.get("address"), note.get("version"))
     length = note.get("bytes", "")
     is_length = length is None or (isinstance(length, int) and not isinstance(length, bool) and length > 0)

@@ -20,7 +20,7 @@ OPEN_FROM = 60  # words; the last bin of Bahdanau et al. (2015), Figure 2
 class Bins(Section):
     """`bin_width` lengths, in words, share a bin.
 
-    A bin of fewer than `fewest` sentences is joined with the next; what is then left at the end, with the one before.
+    A bin of fewer than `fewest` sentences is joined with the next; a remainder at the end, with the bin before it.
     """
 
     bin_width: Annotated[int, integer(1)] = 10

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tokenizer_argument(parser)
     Bins.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the resamples")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the resamples")
     parser.add_argument("--output", type=Output, required=True, help="CSV")
 
 

@@ -1,4 +1,4 @@
-"""What chance does to BLEU: bootstrap intervals, paired tests of differences, and Holm's correction for many tests."""
+"""Effects of chance on BLEU: bootstrap intervals, paired tests of differences, and Holm's correction for many tests."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def interval(
 ) -> tuple[float, float]:
     """The ends of a 95 % interval of BLEU in percent, over resamples of sentences and seeds; there is one of each.
 
-    With several seeds, a resample of few sentences may lie below 0 or above 100, where no BLEU is.
+    With several seeds, a resample of few sentences may lie below 0 or above 100, outside the range of BLEU.
     """
     generator = np.random.default_rng(seed)
     _, found = _resampled(metric(tokenizer), translations, references, resamples, seed, generator)
@@ -81,10 +81,10 @@ def over_seeds(
     """The mean score over seeds, of each resample of the sentences and of the seeds: (resamples,).
 
     `measured` are the scores of the seeds (seeds,), `resampled` those of each resample (seeds, resamples). Each mean is
-    moved by as much as that of n - 1 seeds, drawn with replacement, differs from that of all n. So many vary as much as
-    the mean of n independent trainings does; n drawn ones would vary too little, by (n - 1) / n (Rao and Wu, 1988).
-    What chance does to one seed's translation of single sentences is counted twice: intervals are rather too wide than
-    too narrow. One seed says nothing about others, so then its scores remain.
+    moved by as much as that of n - 1 seeds, drawn with replacement, differs from that of all n. n - 1 draws are used
+    because n draws would understate the variance of the mean of n independent trainings by the factor (n - 1) / n (Rao
+    and Wu, 1988). The noise of one seed's translations of single sentences is counted twice, so intervals are
+    conservative. One seed says nothing about others, so its scores are then used as they are.
     """
     seeds, resamples = resampled.shape
     if seeds == 1:

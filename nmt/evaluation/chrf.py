@@ -8,5 +8,5 @@ METRIC = CHRF()
 
 
 def sentence_chrf(translation: str, reference: str) -> float:
-    """The score in percent; where spaces stand does not matter."""
+    """The score in percent; the positions of spaces do not matter."""
     return float(METRIC.sentence_score(translation, [reference]).score)

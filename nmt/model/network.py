@@ -45,7 +45,7 @@ class Network(nn.Module):
         self.contextualization = None if units is None else Contextualization(architecture.embedding, units)
 
     def ordered_parameters(self) -> list[nn.Parameter]:
-        """The parameters in the order in which weights are drawn and gradient norms summed: results of a seed need it.
+        """The parameters in the order of drawing weights and of summing gradient norms, which decides a seed's results.
 
         First the decoder's context matrices, W_s and b_s, then the others in the order of the modules.
         """

@@ -1,4 +1,4 @@
-"""What a run that has made everything ends with: BLEU, the page, the models, and the command that translates.
+"""What a complete run prints at its end: BLEU, the page, the models, and the command that translates.
 
 Standard library only: the workflow imports this module at every start.
 """

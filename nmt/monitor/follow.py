@@ -70,7 +70,7 @@ class Task:
 
 
 class Follower:
-    """What is known of the run so far. `log` is the file with all that Snakemake says."""
+    """What is known of the run so far. `log` is the file of Snakemake's messages."""
 
     def __init__(self, experiment: Experiment, log: str) -> None:
         self.experiment, self.log = experiment, log
@@ -81,7 +81,7 @@ class Follower:
         self.jobs: dict[int, tuple[Task, Task | None]] = {}  # stage and training of each job that runs
 
     def note(self, event: str, facts: Mapping[str, Any]) -> None:
-        """Take note of an event, by Snakemake's names for it and its facts."""
+        """Process an event, given Snakemake's names for it and for its facts."""
         if event == "resources_info":
             self.cores = facts.get("cores", self.cores)
         elif event == "run_info" and not self.counts:
@@ -124,7 +124,7 @@ class Follower:
             one.begin(job)
 
     def look(self) -> None:
-        """See how far the trainings are."""
+        """Update the progress of the trainings."""
         for variant, training in self.trainings.items():
             file = latest(self.experiment.name, variant)
             records = read_metrics(file) if file else []
@@ -164,16 +164,16 @@ class Follower:
                 say(f"    {printable(line)}")
 
     def end(self) -> None:
-        """The run has ended: where it is not done, say where to read on."""
+        """The run has ended; if it is unfinished, say which log to read."""
         open_bars = [*self.trainings.values(), *(one for one in self.stages.values() if one.done != one.bar.total)]
         for one in open_bars:
             one.bar.close()
         if open_bars:
-            say(f"The run did not come to its end; {self.log} says why. The same command resumes.")
+            say(f"The run did not finish; {self.log} says why. The same command resumes it.")
 
 
 def task(label: str, total: int, unit: str) -> Task:
-    """One of which nothing is done yet."""
+    """A task of which nothing is done yet."""
     bar: tqdm[Never] = tqdm(desc=label, total=total, unit=f" {unit}", file=sys.stdout, disable=None, leave=False)
     return Task(label, bar, unit)
 

@@ -1,4 +1,4 @@
-"""What a run will take, said before it starts: what it will download, and how long it trains by the bench."""
+"""What a run will take, printed before it starts: its downloads, and its training time at the bench's speed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, wi
 BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80
 WORDS = 25  # of a sentence of real text
 OF_SYSTEMS = ("train", "nll", "translate", "translate_no_unk", "evaluate")  # rules whose jobs are each for one system
-WORTH_SAYING = 3600, 1e9  # seconds and bytes; of less, nothing is said
+WORTH_SAYING = 3600, 1e9  # seconds and bytes; nothing is printed about less
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, csv.Error)  # what a damaged table may raise
 SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
 
 
 def announcement(experiment: Experiment, archives: Iterable[Archive], variants: Collection[str], root: Path) -> str:
-    """What to say of a run that fetches `archives` and trains `variants`; "" where it is soon done.
+    """What to say of a run that fetches `archives` and trains `variants`; "" if both are short.
 
     `root` is the folder of the project, which has the bench.
     """

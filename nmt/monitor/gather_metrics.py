@@ -56,7 +56,7 @@ def points(records: list[Record], measure: str, hours_before: float) -> list[Poi
 
 
 def thinned(found: list[Point]) -> Iterator[Point]:
-    """At most POINTS points, each at the end of the equally many that it is the mean of."""
+    """At most POINTS points; each is the mean of equally many of `found`, and lies at the last of them."""
     each = max(1, math.ceil(len(found) / POINTS))
     for first in range(0, len(found), each):
         part = found[first : first + each]

@@ -27,7 +27,7 @@ COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", BLEU, "
 RECENT = 20  # records from which the speed of a training is estimated
 # A training is silent after this time, if it is also this many times the longest recent gap between its records.
 QUIET_SECONDS, QUIET_GAPS = 300, 5
-LONGEST_PAUSE = 86400  # a day, between two looks
+LONGEST_PAUSE = 86400  # a day, between two updates of the table
 EXAMPLES = """\
 examples:
   The experiment that ran last:

@@ -3,9 +3,9 @@
 `paper` exports TITLE, REFERENCE and CLAIM (Markdown, for the heads of pages), STEPS (the name of each step, a module of
 the package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are
 the settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
-`artefacts(settings, experiment)` and `shown(settings, experiment)`: each setting that names a sentence, with its
-number and the corpora that are counted through. It has `beams(settings, experiment)` if its tables score other beams
-than the experiment's.
+`artefacts(settings, experiment)` and `shown(settings, experiment)`: each setting that names a sentence, with its number
+and the corpora through which sentences are counted. It has `beams(settings, experiment)` if its tables score other
+beams than the experiment's.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def artefacts(experiment: Experiment) -> list[Artefact]:
 
 
 def shown(experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
-    """The sentences that the settings choose: the setting, the number from 1, and the corpora that are counted through.
+    """The sentences that the settings choose: the setting, the number from 1, and the corpora to count through.
 
     Raises UserError.
     """

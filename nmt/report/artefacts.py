@@ -109,7 +109,7 @@ def significance(experiment: Experiment) -> list[Artefact]:
 def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefact]:
     """All artefacts by name: the paper's `own`, then the general ones that are not among them.
 
-    The paths of `printed` are those from the working directory.
+    The paths of `printed` are relative to the working directory.
     """
     curves = replace(_general("learning_curves", "Learning curves", "Figures", "csv", *FIGURE), has_systems=True)
     general = [*significance(experiment), curves, selection()]

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="CODE",
-        help="of source and target, such as en fr, whose rules of spacing are followed "
+        help="source and target language, such as en fr, whose rules of spacing are followed "
         "(default: none, the text came tokenized)",
     )
     parser.add_argument(
@@ -113,7 +113,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON of the step evaluate: all models and the system of --baseline on the first set, then on the next",
     )
     parser.add_argument(
-        "--significance", nargs="?", metavar="CSV", help="of the step of that name, on the first set (default: none)"
+        "--significance",
+        nargs="?",
+        metavar="CSV",
+        help="table of the step significance on the first set (default: none)",
     )
     parser.add_argument(
         "--pair",

@@ -63,7 +63,7 @@ def show_table(path: str, *, is_section: bool = False) -> str:
 
     A section of a page has a heading <h2> of its own: there the table's is left out, and further ones are below it.
 
-    That its language is made up, the page says itself.
+    The page itself says whether its language is made up.
     """
     lines = [visible(line) for line in read_lines(path)]
     if path.endswith(".md"):

@@ -1,6 +1,6 @@
 """Serve a page on which a trained model translates what you type and shows what it attends to.
 
-There is one page and one kind of request, so the server of the standard library does, and nothing needs to be
+There is one page and one kind of request, so the standard library's server is enough, and nothing needs to be
 installed. Requests take turns at the model.
 """
 
@@ -35,7 +35,7 @@ LOOPBACK = "127.0.0.1"
 LARGEST = 2**16  # bytes of a request
 SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
-LONGEST_SEARCH = 20  # seconds, for others wait; then the best translation so far is the answer
+LONGEST_SEARCH = 20  # seconds; then the best translation so far is returned, because other requests wait
 HOST = re.compile(r"\w[\w.-]*", re.ASCII)  # a name as browsers send it
 SHARE = 4  # a pause is at least as many times as long as showing a state took
 EXAMPLES = """\
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="names by which browsers may call this server, such as that of a proxy before it (default: its own)",
+        help="names by which browsers may call this server, such as that of a proxy in front of it (default: its own)",
     )
     parser.add_argument(
         "--example",
@@ -157,7 +157,7 @@ class Service:
             given = len(words) if trained.has_words(0) else len(trained.source.split(words))
             notes = [] if len(used) == given else [f"Only the first {len(used)} of {given} words were used."]
             if not found[0].ended:
-                notes.append("The translation came to no end and is cut off.")
+                notes.append("The translation did not end and is cut off.")
             answer = {"source": self._read_source(used), "translations": translations, "done": done}
             return {**answer, "note": " ".join(notes)}
 
@@ -185,7 +185,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that has left."""
+        """Ignore a browser that has closed its connection."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -251,7 +251,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             if not _is_loopback(here) or name in names or _is_loopback(name):
                 return False
             said = (
-                f"{name!a} is not a name of this server; if a proxy is before it, start it with --allow-host {name!a}\n"
+                f"{name!a} is not a name of this server; if it is behind a proxy, start it with --allow-host {name!a}\n"
             )
             self._answer(HTTPStatus.FORBIDDEN, said.encode(), "text/plain")
             return True
@@ -271,7 +271,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             self.wfile.write(body)
 
         def _show(self, message: Message) -> None:
-            """Send what the client takes without waiting, for others wait for the model; drop what comes meanwhile."""
+            """Send what the client takes at once, because others wait for the model; drop what comes meanwhile."""
             self._unsent = self._unsent or _line(message)
             writable = select.poll()  # which takes any number of connections, unlike select.select
             writable.register(self.connection, select.POLLOUT)

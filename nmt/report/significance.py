@@ -2,7 +2,7 @@
 
 Each row compares a system with a baseline on the same sentences: on all; where they were translated with the unknown
 word forbidden, on those without unknown words; and where there are greedy translations, on these of all sentences. The
-p-values stand also as Holm's correction for all rows has them.
+table also has the p-values after Holm's correction for all rows.
 """
 
 from __future__ import annotations

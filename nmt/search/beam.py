@@ -98,12 +98,12 @@ class _Finished:
 class Pace:
     """How a search adapts to a device.
 
-    `steps`: after how many steps the host looks at what they have found.
+    `steps`: after how many steps the host checks what they have found.
 
     `share`: sentences whose search is over leave the batch when the others need at most this share of its places.
 
     `replayed`: beams keep their full width and sentences come in buckets, so that few recorded steps serve all.
-    Otherwise shapes follow what is left.
+    Otherwise shapes shrink with what is left.
     """
 
     steps: int
@@ -111,7 +111,7 @@ class Pace:
     replayed: bool
 
     def places(self, sentences: int) -> int:
-        """The places of a batch for so many sentences: in buckets at most a quarter more, of few different sizes."""
+        """The places of a batch for so many sentences: in buckets, up to a quarter more, for few different sizes."""
         unit = 2 ** max(0, sentences.bit_length() - 3) if self.replayed else 1
         return sentences + -sentences % unit
 
@@ -121,8 +121,9 @@ class Pace:
 
 
 POSITIONS = 8  # in buckets, the number of source positions is a multiple
-PLAIN = Pace(steps=1, share=0.75, replayed=False)  # a look costs nothing, and every row as much as another
-REPLAYED = Pace(steps=4, share=0.5, replayed=True)  # a look waits, and a step of few rows takes as long as one of many
+PLAIN = Pace(steps=1, share=0.75, replayed=False)  # a check costs nothing, and every row costs the same
+# Each check forces a synchronization, and a step with few rows takes as long as one with many.
+REPLAYED = Pace(steps=4, share=0.5, replayed=True)
 
 
 def pace_of(device: torch.device) -> Pace:
@@ -131,16 +132,17 @@ def pace_of(device: torch.device) -> Pace:
 
 
 class _Search:
-    """The search of some sentences: steps on the device, and on the host what came of them.
+    """The search of some sentences: the device computes its steps, and the host keeps their results.
 
-    The device decides what ends and what goes on; the host sees it in the continuations, when it looks. It remembers
-    where each hypothesis came from, and decides which sentences leave the batch.
+    The device decides which hypotheses end and which continue; the host sees this in the continuations when it checks.
+    The host remembers where each hypothesis came from, and decides which sentences leave the batch.
     """
 
     def __init__(self, model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings, pace: Pace) -> None:
         self.settings, self.pace, self.device = settings, pace, next(model.parameters()).device
         # On the host:
-        self.sentences = np.arange(len(sources))  # the A in the batch, in its first places
+        # Indices of the A sentences still searched; they fill the first places of the batch.
+        self.sentences = np.arange(len(sources))
         self.staying: NDArray[np.int64] | None = None  # their places, if the others leave in the next step
         self.rows = settings.width  # k, of each sentence
         self.seen = 0  # steps
@@ -151,8 +153,8 @@ class _Search:
         self.best = 0.0  # log p of the first row
         # On the device:
         self.step = Step(model, settings.width, settings.forbid_unk, settings.alignments)
-        self.recording: Recording | None = None  # of the steps, as long as their shapes stay
-        self.unseen: list[Tensor] = []  # what was found since the last look, (3, B, k) for each step
+        self.recording: Recording | None = None  # of the steps, as long as their shapes stay the same
+        self.unseen: list[Tensor] = []  # what was found since the last check, (3, B, k) for each step
         self.alignments: list[Tensor] = []  # one for each step, (B k, Tx)
         self._keep(self._begin(sources))
 
@@ -194,7 +196,7 @@ class _Search:
                 kept.append(found if self.recording is None else found.clone())
 
     def _leave(self, staying: NDArray[np.int64], sentences: Sentences, rows: Rows) -> tuple[Sentences, Rows]:
-        """Only the sentences that are `staying`, which saves more time than the copying costs."""
+        """Keep only the sentences `staying`; this saves more time than the copy costs."""
         self.sentences, self.maximum, self.staying = self.sentences[staying], self.maximum[staying], None
         self.rows = self._rows(self.sentences)
         self.history[-1] = self.history[-1][:, staying, : self.rows]
@@ -203,7 +205,7 @@ class _Search:
         return sentences.select(index, len(staying)), rows.select(index, self.rows)
 
     def look(self) -> bool:
-        """Take in what was found since the last look. Returns whether any sentence is still searched."""
+        """Process what was found since the last check. Returns whether any sentence is still searched."""
         found = torch.cat(self.unseen, dim=2).cpu().numpy()[:, : len(self.sentences)]
         borders = np.cumsum([part.shape[2] for part in self.unseen])[:-1]
         self.unseen.clear()
@@ -215,7 +217,7 @@ class _Search:
         return len(staying) > 0
 
     def _take(self, bits: NDArray[np.int64], parents: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Take in the continuations (A, k) of one step. Returns which sentences have some that go on."""
+        """Process the continuations (A, k) of one step. Returns which sentences have some that continue."""
         scores = bits.view(np.float64)
         found, ends = np.isfinite(scores), words == EOS
         going = (found & ~ends).any(axis=1)
@@ -232,7 +234,7 @@ class _Search:
         for number in np.flatnonzero(going & (self.seen + 1 == self.maximum)).tolist():
             # The search has reached its maximum length.
             unfinished = np.flatnonzero((found & ~ends)[number]).tolist()
-            if self.settings.fallback:  # the best one stands in where no hypothesis has ended
+            if self.settings.fallback:  # if no hypothesis has ended, the best one is taken instead
                 unfinished = [] if self.finished[self.sentences[number]] else unfinished[:1]
             for rank in unfinished:
                 finish(number, rank)
@@ -269,7 +271,7 @@ def search(
     settings: BeamSettings,
     watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
-    """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer where it found fewer.
+    """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer if the search found fewer.
 
     With the fallback they have ended; if nothing ends even in its widest beam, the result is the best unfinished
     hypothesis of the first search. `watch`, for a single source, is called after each step; if it raises, the search

@@ -52,7 +52,7 @@ class Replays:
         self._failed = False
 
     def enter(self, step: Step, beams: Beams) -> Recording | None:
-        """The recording of `step` for beams of these shapes, filled with `beams`, for steps as long as they stay.
+        """The recording of `step` for beams of these shapes, filled with `beams`, for steps that keep the shapes.
 
         None, after a warning, if none could be captured: steps then run operation by operation.
         """

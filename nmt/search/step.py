@@ -1,8 +1,8 @@
 """A step of the beam search as a function of tensors: first it follows the words chosen last, then it chooses the next.
 
-What ends and what goes on is decided on the device, by masks: a hypothesis that ends leaves an empty row, a sentence
-whose search is over has empty rows alone. So all shapes can stay, no value comes to the host, and the step can be
-recorded once and replayed (`nmt.search.replay`).
+Masks decide on the device which hypotheses end and which continue: a hypothesis that ends leaves an empty row, and a
+sentence whose search is over has only empty rows. So all shapes can stay the same, no value is copied to the host, and
+the step can be recorded once and replayed (`nmt.search.replay`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Choice:
-    """The best continuations of the rows of B sentences: those that go on, then those that end, each best first.
+    """The best continuations of the rows of B sentences: those that continue, then those that end, each best first.
 
     carry: what the decoder kept of the rows that they continue.
     found (3, B, k) int64: their scores, as the bits of float64; the row that each continues, of all B k'; their words.
@@ -109,11 +109,11 @@ class Step:
     alignments: bool
 
     def __call__(self, beams: Beams) -> Beams:
-        """Follow and choose, in beams of the full width: all shapes stay, once a step with k rows has been taken."""
+        """Follow and choose, at the full width: all shapes stay the same once a step with k rows has been taken."""
         return self.choose(beams.sentences, self.follow(beams, self.width))
 
     def follow(self, beams: Beams, width: int) -> Rows:
-        """Advance the model by the words of the first `width` continuations; those that do not go on become empty."""
+        """Advance the model by the words of the first `width` continuations; rows that do not continue become empty."""
         sentences, choice = beams.sentences, beams.choice
         bits, parents, words = choice.found[:, :, :width]
         over = (sentences.taken >= sentences.maximum).unsqueeze(1)

@@ -240,7 +240,7 @@ def each(names: Collection[str], check: Check) -> Check:
 
 
 def either(word: str, check: Check) -> Check:
-    """The very word, or what `check` accepts."""
+    """Exactly this word, or what `check` accepts."""
     return Check(
         f"{word} or {check.expected}",
         lambda value: value == word or check.accepts(value),

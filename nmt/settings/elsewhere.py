@@ -1,6 +1,6 @@
 """The other experiments of config/, in the working directory and in the project.
 
-Their folders of results are apart, and each makes what is in its own.
+Their folders of results are separate, and each experiment makes only what is in its own.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
         if folder is not None and folder not in own:
             owner = owners[folder]
             raise UserError(
-                f"{word}: of the experiment {owner.name}, and this one is {experiment.name}; give --configfile "
+                f"{word}: belongs to the experiment {owner.name}, but this one is {experiment.name}; give --configfile "
                 f"{owner.file}"
             )
 

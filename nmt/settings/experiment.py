@@ -134,7 +134,7 @@ class Experiment:
     def systems(self) -> dict[str, str]:
         """What is scored, name -> label: the variants and, where it is run, the phrase-based system.
 
-        The label is that of a row or curve: replicas of a variant have the same, for they are one system.
+        The label is that of a row or curve: replicas of a variant have the same, because they are one system.
         """
         labels = {name: self.variants[self.replicas.get(name, name)].label for name in self.variants}
         if self.phrase_based is not None and self.runs_phrase_based:
@@ -335,7 +335,7 @@ def _check_uses(experiment: Experiment) -> None:
     if experiment.systems.get(PHRASE_BASED) == sections.SYSTEM_LABELS["moses"] and experiment.has_pieces:
         raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
     if system is not None and system.system is None and system.bin:
-        raise UserError("config: phrase_based.bin: no system is run that is there; set phrase_based.system to moses")
+        raise UserError("config: phrase_based.bin: names Moses, which is not run; set phrase_based.system to moses")
     if system is not None and system.system == "moses":
         if system.pairs:
             raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")

@@ -1,4 +1,4 @@
-"""Whose the data of an experiment are: data/EXPERIMENT keeps the names of the files that it was last run with.
+"""Ownership of an experiment's data: data/EXPERIMENT keeps the names of the files that it was last run with.
 
 So no other file may take the same name by mistake and replace its models, and the experiment that ran last is known.
 The folders of its results are kept, too: what lies in another folder is not the experiment's to replace.

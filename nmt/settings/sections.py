@@ -26,7 +26,7 @@ from nmt.settings.variant import LARGEST_BATCH, PRECISIONS
 WIDEST_BEAM = 1000
 LARGEST_VOCABULARY = 10_000_000
 MOST_PAIRS = 10**9  # of the built-in language
-MOST_THREADS = 1024  # many more than a machine can start end the process without a word
+MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 
 NFC = "nfc"  # Unicode's normal form C, to which text is brought
 NORMALIZE = (NFC, "none")
@@ -122,7 +122,7 @@ class Select(Section):
     order: Annotated[int, integer(2, 6)] = 4
 
     def to_json(self, *keys: str) -> str:
-        """As that of any section; what its rule does not use has its default, so that it counts for nothing."""
+        """As in any section, but settings that the rule does not use get their defaults, to have no effect."""
         used = {"ranking": "words", "random": "words", "shares": "shares"}.get(self.rule)
         unused = {key: getattr(Select, key) for key in ("words", "shares") if key != used}
         return Section.to_json(replace(self, **unused), *keys)
@@ -195,8 +195,7 @@ class PhraseBased(Section):
     """The phrase-based system: which one, its training text, its search, and how it is tuned.
 
     Without a system, none is run. Moses is built from its sources unless `bin` names the folder of its programs;
-    `sources` is a folder or mirror that has the sources, `version` what the decoder must say of itself ("" for
-    anything).
+    `sources` is a folder or mirror with the sources, `version` the version that the decoder must report ("" for any).
     """
 
     system: Annotated[str | None, optional(choice(*SYSTEM_LABELS))] = "thot"

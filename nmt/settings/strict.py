@@ -28,7 +28,7 @@ def parse(text: str, name: str) -> Any:
     """The value of `text`, the content of the file `name`. Raises UserError where it is not YAML or surprises."""
     try:
         value = yaml.load(text, _Loader)
-        json.dumps(value, skipkeys=True, default=str)  # does not end well where a value holds itself
+        json.dumps(value, skipkeys=True, default=str)  # fails for a value that contains itself
         return value
     except UserError as error:
         raise UserError(f"{name}: {error}") from None

@@ -1,7 +1,8 @@
 """A model variant: what the model is, how it is trained, and how the training is run.
 
 Apart from the rest of an experiment, so that a setting of a table or figure never touches a trained model. In YAML the
-settings of a variant are one flat section; here they are three types, for only the first two decide what is learned.
+settings of a variant are one flat section; here they are three types, because only the first two decide what is
+learned.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A digest of the code that a step runs: the workflow compares it, for Snakemake cannot see imported modules.
+"""A digest of the code that a step runs: the workflow compares it, because Snakemake cannot see imported modules.
 
 The digest covers the step's module and every `nmt` module that it imports or names in a string, directly or through
-others, but those in `LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without
+others, except those in `LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without
 comments, docstrings and the text of messages, so that rewording any of them reruns nothing. Imports within functions
 count; imports for the type checker alone do not. A module whose name is not in the code must be named by the caller.
 
-What was found in a module is kept in `MEMORY`, or each start of Snakemake would take half a second to parse them all.
+Results are cached in `MEMORY`; otherwise each start of Snakemake would take half a second to parse all modules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEFT_OUT = {
     "nmt.system.stop": "When a step ends early; what it computes after that is the same.",
 }
 
-# Calls whose arguments are only read by people, and the arguments of others that are.
+# Calls whose arguments are all read only by people, and the arguments of other calls that are.
 _MESSAGES = {"UserError", "StoppedError", "warn", "Progress"}
 _DESCRIBED = {"add_argument", "ArgumentParser"}
 _DESCRIPTIONS = {"help", "metavar", "description", "epilog", "usage"}

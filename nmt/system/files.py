@@ -100,25 +100,25 @@ def atomic_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Pat
 
 
 def check_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Path], bool]) -> None:
-    """Raise UserError if the folder `path` cannot be replaced: it holds what is not ours, is in use, or is a file."""
+    """Raise UserError if the folder `path` cannot be replaced: it holds files of others, is in use, or is a file."""
     final = Path(os.path.realpath(path))
     if final.is_symlink():
         raise UserError(f"{path}: a link that leads to itself; name another folder")
     if final.exists() and not final.is_dir():
         raise UserError(f"{path}: a file; name a folder")
     if Path.cwd().is_relative_to(final) or os.path.ismount(final):
-        raise UserError(f"{path}: is replaced as a whole, which this folder cannot be; name a folder in it")
+        raise UserError(f"{path}: cannot be replaced as a whole; name a folder in it")
     check_replaceable(final, what, is_own)
     check_outputs([final.with_name(f".{final.name}.new")])
 
 
 def of_names(*names: str) -> Callable[[Path], bool]:
-    """What `check_replaceable` takes for own: what has one of these names, and unfinished files."""
+    """A test for `check_replaceable`: files of these names are ours, and so are unfinished ones."""
     return lambda path: path.name in names or path.match(f".*{PARTIAL}")
 
 
 def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
-    """What `check_folder` takes for own: files of these names in a folder whose JSON file `record` holds digests."""
+    """A test for `check_folder`: files of these names are ours if the JSON file `record` beside them holds digests."""
     own = {record, *names}
 
     def is_own(path: Path) -> bool:
@@ -227,14 +227,14 @@ def check_replaceable(folder: Path, what: str, is_own: Callable[[Path], bool]) -
     """Raise UserError if `folder` holds anything that a step which replaces `what` there must not remove."""
     for path in sorted(folder.iterdir()) if folder.exists() else []:
         if not is_own(path):
-            raise UserError(f"{folder}: exists and is not {what}, for it holds {path.name}; name another folder")
+            raise UserError(f"{folder}: exists and is not {what}, because it holds {path.name}; name another folder")
 
 
 def partial_name(final: Path) -> Path:
     """This process's name for the unfinished `final`. Leftovers of killed processes on this machine are removed.
 
     One with this process's number is a leftover, too: in containers, every step may have the same number. A folder that
-    was moved aside and has no successor is put back.
+    was moved aside and was not replaced is put back.
     """
     for leftover in final.parent.glob(f".{glob.escape(final.name)}.*"):
         process = leftover.stem.removeprefix(f".{final.name}.")
@@ -268,7 +268,7 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 
 
 def regular(path: str, flags: int) -> int:
-    """The opener, as `open` takes one, of a file that lies in a folder: it waits for no pipe, and reads no device.
+    """An opener, for `open`, of a file that lies in a folder: it never waits for a pipe or reads a device.
 
     Raises UserError where the path leads to one.
     """
@@ -282,7 +282,7 @@ def regular(path: str, flags: int) -> int:
         if stat.S_ISREG(kind) or stat.S_ISDIR(kind):  # a folder is refused by `open`
             return number
         os.close(number)
-    raise UserError(f"{path}: a pipe or a device in the place of a file; remove it")
+    raise UserError(f"{path}: a pipe or a device in place of a file; remove it")
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -364,7 +364,7 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise UserError(f"{path}: not written, for a number in it is not finite; check what it is made from") from None
+        raise UserError(f"{path}: not written, because a number in it is not finite; check its inputs") from None
     write_lines(path, [text.encode(errors="backslashreplace").decode()])
 
 

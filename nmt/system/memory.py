@@ -1,4 +1,4 @@
-"""What is remembered from run to run: a file that begins with the hash of the rest. A damaged one is not believed."""
+"""A cache kept between runs: the first line is the hash of the rest, and damaged files are ignored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nmt.system.files import UserError, atomic
 
 
 def recall(path: Path) -> dict[str, Any]:
-    """What was remembered in the file `path`; nothing where it is missing or damaged."""
+    """What was cached in the file `path`; nothing if it is missing or damaged."""
     with suppress(OSError, ValueError):
         found, _, content = path.read_text().partition("\n")
         if _hash(content) == found:
@@ -22,7 +22,7 @@ def recall(path: Path) -> dict[str, Any]:
 
 
 def remember(path: Path, memory: dict[str, Any]) -> None:
-    """Write `memory` to `path`. Where that fails, its content is found again: that costs time only."""
+    """Write `memory` to `path`. If that fails, the content is computed again, which only costs time."""
     content = json.dumps(memory)
     with suppress(OSError, UserError), atomic(path) as partial:
         partial.write_text(f"{_hash(content)}\n{content}")

@@ -10,7 +10,7 @@ from pathlib import Path, PosixPath
 from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
-MOST_THREADS = 1024  # many more than a machine can start end the process without a word
+MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 
 
 class Output(PosixPath):
@@ -38,7 +38,7 @@ def check(arguments: argparse.Namespace) -> None:
         if isinstance(value, Output | OutputFolder):
             outputs.append(value)
         elif isinstance(value, Path | str) and is_named_pipe(value):
-            raise UserError(f"{value}: a named pipe, which may be waited for without end; name a file or /dev/stdin")
+            raise UserError(f"{value}: a named pipe, which might block forever; name a file or /dev/stdin")
         elif isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
             inputs.append(value)
     check_apart(outputs, inputs)

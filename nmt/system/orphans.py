@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-RUN = "NMT_RUN"  # the process of Snakemake, for its jobs
+RUN = "NMT_RUN"  # names the process of Snakemake to its jobs
 
 
 def announce() -> None:
@@ -56,7 +56,7 @@ def clear_locks(folder: Path) -> bool:
 
 
 def _clear_named_locks(folder: Path) -> None:
-    """Remove the locks that dead runs of this machine have named."""
+    """Remove the locks that dead runs of this machine have recorded."""
     for record in folder.glob(f"runs/{os.uname().nodename}.*"):
         with open(record) as file, suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +67,7 @@ def _clear_named_locks(folder: Path) -> None:
 
 
 def name_locks(folder: Path, locks: Iterable[str]) -> None:
-    """Name the files in Snakemake's `folder` that are the locks of this run, for the time when it is dead."""
+    """Record which files in Snakemake's `folder` are the locks of this run, for their removal once it is dead."""
     with suppress(OSError):
         (folder / "runs").mkdir(exist_ok=True)
         record = folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"

@@ -15,7 +15,7 @@ from typing import IO, Any
 # Leads the process group of a program. Its pipe is closed by the step, or by the system when the step has ended.
 GUARD = ["/bin/sh", "-c", "read -r _; kill -s KILL 0"]
 _PIPES: set[IO[bytes]] = set()  # to the guards of the programs that run
-INTERVAL = 5.0  # seconds between two looks
+INTERVAL = 5.0  # seconds between two checks
 
 
 @contextmanager
@@ -24,8 +24,8 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program in a process group of its own, and wait for it at the end of the block; an error kills it.
 
-    It is also killed when `until()` is true, at a look every few seconds. What it has started and left running is
-    killed, too. `options` are those of `subprocess.Popen`. Raises OSError if the program cannot be started.
+    It is also killed when `until()` is true, which is checked every few seconds. What it has started and left running
+    is killed, too. `options` are those of `subprocess.Popen`. Raises OSError if the program cannot be started.
     """
     with subprocess.Popen(GUARD, stdin=subprocess.PIPE, bufsize=0, process_group=0) as guard:
         pipe, ended = guard.stdin, threading.Event()

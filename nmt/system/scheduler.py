@@ -1,4 +1,4 @@
-"""Submit the workflow's jobs to a scheduler with qsub or bsub, and ask how they are: the commands of profiles/cluster.
+"""Submit the workflow's jobs to a scheduler with qsub or bsub, and query their state: the commands of profiles/cluster.
 
     python -m nmt.system.scheduler submit SCHEDULER [NAME=VALUE ...] [WORD ...] JOBSCRIPT
     python -m nmt.system.scheduler status SCHEDULER JOB

@@ -1,4 +1,4 @@
-"""Standard streams that the caller has closed, as `>&-` does in a shell, and those whose reader leaves.
+"""Standard streams that the caller has closed, as `>&-` does in a shell, and those whose reader exits.
 
 Python has None in the place of closed ones, so that what is printed for standard error goes to standard output, and
 the next file that is opened gets the number of a closed stream, and with it whatever a library prints there.
@@ -31,7 +31,7 @@ def discard_output() -> None:
 
 
 class Lasting:
-    """A stream of this process whose reader may leave: what is written after that is dropped, here and by children."""
+    """A stream of this process whose reader may exit: what is written after that is dropped, here and by children."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -53,7 +53,7 @@ class Lasting:
 
 
 def outlive_readers(handlers: Iterable[logging.Handler]) -> None:
-    """Let this process continue when the reader of its standard error leaves, to which `handlers` may write, too."""
+    """Let this process continue when the reader of its standard error exits; `handlers` may write to it, too."""
     before, sys.stderr = sys.stderr, Lasting(sys.stderr)
     for handler in handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is before:

@@ -201,7 +201,7 @@ def _write(path: Path, files: dict[str, bytes]) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     Generated.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the sentences")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the sentences")
     parser.add_argument("--output", type=OutputFolder, required=True, help="folder that serves as mirror")
 
 

@@ -102,7 +102,7 @@ def check_folder(folder: Path) -> None:
     for path in folder.iterdir() if folder.exists() else []:
         with suppress(FileNotFoundError):  # another process, which trains there, has renamed it
             if not stat.S_ISREG(path.lstat().st_mode):  # what is written through a link is another file
-                raise UserError(f"{path}: a link, a folder, a pipe or a device in the place of a file; remove it")
+                raise UserError(f"{path}: a link, a folder, a pipe or a device in place of a file; remove it")
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -203,7 +203,7 @@ def _of_other_text(folder: Path, path: Path, found: Checkpoint, settings: dict[s
         os.replace(path, folder / PREVIOUS)
         os.replace(folder / FORMER, folder / LATEST)
         os.replace(folder / PREVIOUS, folder / FORMER)
-        warn(f"{path}: of other text ({texts}), and exchanged with {FORMER}, from which the training resumes")
+        warn(f"{path}: made from other text ({texts}), and exchanged with {FORMER}, from which the training resumes")
         return former
     if former is not None and former.state.updates > found.state.updates:
         path.unlink()
@@ -212,7 +212,7 @@ def _of_other_text(folder: Path, path: Path, found: Checkpoint, settings: dict[s
         os.replace(path, folder / FORMER)
         what = f"renamed to {FORMER}"
     (folder / PREVIOUS).unlink(missing_ok=True)
-    warn(f"{path}: of other text ({texts}), and {what}; the training starts from the beginning")
+    warn(f"{path}: made from other text ({texts}), and {what}; the training starts from the beginning")
     return None
 
 

@@ -185,7 +185,7 @@ class Training:
     def measure(self, at_end: bool = False) -> dict[str, float | None] | None:
         """Record and evaluate if they are due after this update; return the figures of a record.
 
-        With `at_end`, when the run ends early, do instead those that were not due.
+        With `at_end`, when the run ends early, do those that were not due instead.
         """
         updates = self.state.updates
         evaluates = updates % self.optimization.evaluate_every == 0 or updates == self.last

@@ -287,5 +287,5 @@ def test_a_pipe_cannot_be_read_twice(case: Case, capsys: pytest.CaptureFixture[s
     (case.folder / "fr").unlink()
     os.mkfifo(case.folder / "fr")
     assert case.run() == 1
-    said = "fr: a named pipe, which may be waited for without end; name a file or /dev/stdin\n"
+    said = "fr: a named pipe, which might block forever; name a file or /dev/stdin\n"
     assert capsys.readouterr().err.endswith(said)

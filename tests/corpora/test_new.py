@@ -70,7 +70,7 @@ def test_every_setting_has_its_remark() -> None:
     assert re.search(r"^#.*\ntokenizer:", Path("config/other.yaml").read_text(), re.MULTILINE)
     assert main(["new", "mine", *FILES, "--tokenized"]) == 0
     text = Path("config/mine.yaml").read_text()
-    assert "`shortlist` then says nothing" in text
+    assert "`shortlist` is then ignored" in text
     for key in ("files", "tokenized", "select", "shortlist", "table1", "figure2", "figure3", "variants"):
         assert re.search(rf"^#.*\n(#.*\n)*{key}:|^ *{key}: .*  # \w", text, re.MULTILINE), key
     more = re.sub(r"^( *)# (bpe|RNNencdec)", r"\1\2", text, flags=re.MULTILINE)
@@ -349,7 +349,7 @@ def test_a_folder_that_holds_other_files_is_not_replaced(capsys: pytest.CaptureF
     Path("data/mine.split").mkdir(parents=True)
     Path("data/mine.split/notes.txt").touch()
     assert main(["new", "mine", *FILES[:3], "--split", "3"]) == 1
-    assert "data/mine.split: exists and is not a split of training text, for it holds notes.txt" in (
+    assert "data/mine.split: exists and is not a split of training text, because it holds notes.txt" in (
         capsys.readouterr().err
     )
     assert not Path("config/mine.yaml").exists()

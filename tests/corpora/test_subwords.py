@@ -57,8 +57,8 @@ def test_words_that_end_in_the_mark_are_dropped_and_counted(codes: Path, capsys:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no codes, for it does not begin with #version: 0.2"),
-        ("l o\nlo w</w>\n", "no codes, for"),
+        ("", "no codes, because it does not begin with #version: 0.2"),
+        ("l o\nlo w</w>\n", "no codes, because"),
         ("#version: 0.2\n", "no merges in it"),
         ("#version: 0.2\nl\n", "line 2 does not merge"),
         ("#version: 0.2\nl o\nlo w er\n", "line 3 does not merge"),

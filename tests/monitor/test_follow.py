@@ -146,13 +146,13 @@ def test_a_failure_shows_the_end_of_its_log(experiment: Experiment, capsys: pyte
     lines = said_of([*BEGIN, failed(3, "train")], experiment, capsys)
     shown = lines[lines.index("failed: train. The end of logs/train.log:") + 1 :]
     assert shown[:-1] == [f"    line {number}" for number in range(21, 31)]
-    assert shown[-1].startswith("The run did not come to its end; ")
+    assert shown[-1].startswith("The run did not finish; ")
 
 
 def test_a_second_attempt_is_the_same_training(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said_of([*BEGIN, failed(3, "train"), TRAIN, *REST], experiment, capsys)
     assert len([line for line in lines if line.startswith("RNNsearch-50*")]) == 1
-    assert not [line for line in lines if "did not come to its end" in line]
+    assert not [line for line in lines if "did not finish" in line]
 
 
 def test_a_variant_that_the_experiment_lacks_has_no_bar(
@@ -191,7 +191,7 @@ def test_a_failure_of_the_display_is_said_once_and_ends_nothing(
     monkeypatch.setattr(Follower, "start", lambda *facts: {}["odd"])
     follow(BEGIN + REST, experiment)
     out, err = capsys.readouterr()
-    assert err == "The display has failed (KeyError('odd')); the run goes on.\n"
+    assert err == "The display has failed (KeyError('odd')); the run continues.\n"
     assert len(out.split("\n")) == 2
 
 

@@ -166,7 +166,7 @@ def test_a_translation_without_an_end_is_cut_off_and_says_so(start: Callable[...
     found = [one["text"] for one in last["translations"]]
     assert len(found) == 3
     assert found[:1] == texts(by_hand(tmp_path / "model", LINE)[:1])
-    assert last["note"] == "The translation came to no end and is cut off."
+    assert last["note"] == "The translation did not end and is cut off."
 
 
 def test_a_search_ends_in_time(start: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[...
         assert send(port, body, headers={**JSON, "Host": name})[0] == status
     said = send(port, body, headers={**JSON, "Host": "evil.example"})[1]
     assert said == (
-        "'evil.example' is not a name of this server; if a proxy is before it, start it with "
+        "'evil.example' is not a name of this server; if it is behind a proxy, start it with "
         "--allow-host 'evil.example'\n"
     )
 

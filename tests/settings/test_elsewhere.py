@@ -72,7 +72,7 @@ def test_another_experiments_folder_of_results_is_refused() -> None:
 
 @pytest.mark.parametrize("target", ["results/demo/table1.csv", "./results/demo/a/b.csv", "data/demo/models/x"])
 def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
-    with pytest.raises(UserError, match=r"experiment demo, and this one is wmt; give --configfile config/demo\.yaml$"):
+    with pytest.raises(UserError, match=r"experiment demo, but this one is wmt; give --configfile config/demo\.yaml$"):
         check_folders(experiment("wmt", "results/papers/wmt"), ["all", target])
     check_folders(experiment("demo", "results/demo"), [target])
     check_folders(experiment("wmt", "results/papers/wmt"), ["--report", target])
@@ -83,7 +83,7 @@ def test_a_target_of_nobody_else_is_accepted() -> None:
         experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]
     )
     check_folders(experiment("wmt", "results/papers/wmt"), ["--report", "results/report.zip", "results/dem/table1.csv"])
-    with pytest.raises(UserError, match=r"experiment top, and this one is wmt; give --configfile config/paper/top"):
+    with pytest.raises(UserError, match=r"experiment top, but this one is wmt; give --configfile config/paper/top"):
         check_folders(experiment("wmt", "results/papers/wmt"), ["results/table1.csv"])
 
 

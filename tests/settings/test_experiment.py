@@ -350,7 +350,7 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         ("{phrase_based: {pairs: 9, system: moses}}", "phrase_based.pairs: Moses is trained on all selected pairs"),
         (
             "{phrase_based: {bin: a}}",
-            "phrase_based.bin: no system is run that is there; set phrase_based.system to moses",
+            "phrase_based.bin: names Moses, which is not run; set phrase_based.system to moses",
         ),
         ("{phrase_based: {system: moses, order: 8}}", "phrase_based.order: Moses is built for up to 7; choose that"),
         ("{phrase_based: {system: moses, order: 1}}", "phrase_based.order: expected 2 or more with Moses, not 1"),

@@ -96,7 +96,9 @@ def test_a_killed_writer_may_have_had_our_process_number(suffix: str, tmp_path: 
 def test_a_folder_of_somebody_else_is_refused(names: list[str], tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).write_text("[]")
-    with pytest.raises(UserError, match=f"{tmp_path}: exists and is not ours, for it holds {names[0]}; name another"):
+    with pytest.raises(
+        UserError, match=f"{tmp_path}: exists and is not ours, because it holds {names[0]}; name another"
+    ):
         write_folder(tmp_path, "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
@@ -116,7 +118,7 @@ def test_a_folder_that_cannot_be_moved_is_refused(tmp_path: Path, monkeypatch: p
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     for path in (".", "..", "/"):
-        with pytest.raises(UserError, match="which this folder cannot be; name a folder in it"):
+        with pytest.raises(UserError, match="cannot be replaced as a whole; name a folder in it"):
             write_folder(Path(path), "new")
 
 
@@ -281,7 +283,7 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_one_line(
     else:
         with socket.socket(socket.AF_UNIX) as one:
             one.bind("value.json")
-    with pytest.raises(UserError, match=r"value\.json: a pipe or a device in the place of a file; remove it"):
+    with pytest.raises(UserError, match=r"value\.json: a pipe or a device in place of a file; remove it"):
         read_json("value.json")
     with pytest.raises(UserError, match="a pipe or a device"):
         open("value.json", "a", opener=regular).close()
@@ -289,7 +291,7 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_one_line(
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_not_written(tmp_path: Path, odd: float) -> None:
-    with pytest.raises(UserError, match=r"figures\.json: not written, for a number in it is not finite"):
+    with pytest.raises(UserError, match=r"figures\.json: not written, because a number in it is not finite"):
         write_json(tmp_path / "figures.json", {"nll": [1.0, odd]})
     assert list(tmp_path.iterdir()) == []
 

@@ -74,14 +74,14 @@ def test_a_change_of_the_text_that_is_taken_back_costs_nothing(
 ) -> None:
     write_checkpoint(tmp_path, of_text(400, "a"))
     assert resumed(tmp_path, "b") is None
-    assert "of other text (data), and renamed to former.pt; the training starts" in capsys.readouterr().err
+    assert "made from other text (data), and renamed to former.pt; the training starts" in capsys.readouterr().err
     assert resumed(tmp_path, "a") == 400  # the other text was trained on for less than a checkpoint
     assert resumed(tmp_path, "b") is None
     write_checkpoint(tmp_path, of_text(30, "b"))
     write_checkpoint(tmp_path, of_text(31, "b"))
     assert resumed(tmp_path, "a") == 400
     assert (
-        "of other text (data), and exchanged with former.pt, from which the training resumes" in capsys.readouterr().err
+        "made from other text (data), and exchanged with former.pt, from which the training resumes" in capsys.readouterr().err
     )
     assert resumed(tmp_path, "b") == 31
 
@@ -91,7 +91,7 @@ def test_of_two_other_texts_the_longer_training_is_kept(tmp_path: Path, capsys: 
     assert resumed(tmp_path, "b") is None
     write_checkpoint(tmp_path, of_text(30, "b"))
     assert resumed(tmp_path, "c") is None
-    assert "of other text (data), and removed; former.pt, with more updates, is kept" in capsys.readouterr().err
+    assert "made from other text (data), and removed; former.pt, with more updates, is kept" in capsys.readouterr().err
     write_checkpoint(tmp_path, of_text(500, "c"))
     assert resumed(tmp_path, "d") is None
     assert resumed(tmp_path, "c") == 500
@@ -361,7 +361,7 @@ def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     make(folder / name)
-    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in the place of a file"):
+    with pytest.raises(UserError, match=f"{name}: a link, a folder, a pipe or a device in place of a file"):
         check_folder(folder)
 
 
@@ -375,7 +375,7 @@ def test_a_pipe_in_the_place_of_a_file_is_one_line_and_no_wait(tmp_path: Path, n
         ".checkpoints.lock": lambda: locked(folder).__enter__(),
         "metrics.jsonl": lambda: read_metrics(path),
     }
-    with pytest.raises(UserError, match=f"{name}: a pipe or a device in the place of a file; remove it"):
+    with pytest.raises(UserError, match=f"{name}: a pipe or a device in place of a file; remove it"):
         readers.get(name, lambda: read_checkpoint(folder, SETTINGS))()
     if name.endswith(".pt"):
         with pytest.raises(UserError, match=f"{name}: a pipe or a device"):
@@ -423,7 +423,7 @@ def test_only_what_a_training_writes_is_removed(tmp_path: Path) -> None:
     for name in ("damaged.pt", "metrics.jsonl", ".latest.pt.1.partial", "thesis.tex"):
         (folder / name).touch()
     (tmp_path / "link").symlink_to(folder)
-    with pytest.raises(UserError, match=r"is not a folder of checkpoints, for it holds thesis\.tex"):
+    with pytest.raises(UserError, match=r"is not a folder of checkpoints, because it holds thesis\.tex"):
         check_folder(tmp_path / "link")
     remove_checkpoints(tmp_path / "link")
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]

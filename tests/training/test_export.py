@@ -161,7 +161,7 @@ def test_what_is_not_ours_is_kept(
     (tmp_path / "model" / name).write_text("somebody's")
     capsys.readouterr()
     assert main(export(toy, tmp_path)) == 1
-    assert f"model: exists and is not a model of this project, for it holds {name}" in capsys.readouterr().err
+    assert f"model: exists and is not a model of this project, because it holds {name}" in capsys.readouterr().err
     assert [path.read_text() for path in (tmp_path / "model").iterdir()] == ["somebody's"]
 
 

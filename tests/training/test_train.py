@@ -315,7 +315,7 @@ def test_other_settings_refuse_to_resume(
 @pytest.mark.parametrize(
     ("option", "folder", "said"),
     [
-        ("--checkpoints", "mine", "mine: exists and is not a folder of checkpoints, for it holds thesis.tex"),
+        ("--checkpoints", "mine", "mine: exists and is not a folder of checkpoints, because it holds thesis.tex"),
         ("--checkpoints", "toy/binarized", "toy/binarized: is read too; name another output"),
         ("--checkpoints", "model", "model: named for two outputs"),
         ("--output", "checkpoints/model", "checkpoints, which is read; name another output"),
@@ -569,7 +569,7 @@ def test_a_model_does_not_replace_the_working_folder(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert main([*arguments(toy, tmp_path), "--output", "."]) == 1
-    assert ".: is replaced as a whole, which this folder cannot be; name a folder in it" in capsys.readouterr().err
+    assert ".: cannot be replaced as a whole; name a folder in it" in capsys.readouterr().err
 
 
 def test_after_a_change_of_the_text_the_training_starts_anew(
@@ -588,7 +588,7 @@ def test_after_a_change_of_the_text_the_training_starts_anew(
         die_at(patch, 3)
         with pytest.raises(KilledError):
             main(words)
-    assert "of other text (development), and renamed to former.pt" in capsys.readouterr().err
+    assert "made from other text (development), and renamed to former.pt" in capsys.readouterr().err
     assert (tmp_path / "checkpoints" / "former.pt").exists()
     assert main(words) == 0
     assert not (tmp_path / "checkpoints").exists()

@@ -16,7 +16,7 @@ def tanh_of_sum(x: Tensor, y: Tensor, out: Tensor | None = None) -> Tensor:
     """tanh(x + y), in `out` if given; if one is broadcast, x is the smaller one.
 
     On a CPU it is 2 sigma(2x + 2y) - 1, equal up to rounding errors of 1, because PyTorch's sigmoid takes a sixth of
-    the time of its tanh. Not while autograd records: it needs the result of sigma unchanged.
+    the time of its tanh. Only without autograd, which would need sigma's unmodified result.
     """
     if y.device.type != "cpu" or torch.is_grad_enabled():
         return torch.add(x, y, out=out).tanh_()

@@ -35,12 +35,12 @@ def kernel(module: str) -> Callable[[Function], Function]:
 
 
 def kernels_wanted(tensor: Tensor) -> bool:
-    """Whether the kernels compute with `tensor`: on a GPU, if Triton is installed and not switched off."""
+    """Whether Triton kernels handle `tensor`: on a GPU, if Triton is installed and not switched off."""
     return tensor.is_cuda and "triton" not in device.SWITCHED_OFF and _installed()
 
 
 def cudnn_wanted(tensor: Tensor) -> bool:
-    """Whether cuDNN computes with `tensor`: on a GPU, if autograd does not record and it is not switched off."""
+    """Whether cuDNN handles `tensor`: on a GPU, if autograd does not record and cuDNN is not switched off."""
     return tensor.is_cuda and not torch.is_grad_enabled() and "cudnn" not in device.SWITCHED_OFF
 
 

@@ -82,7 +82,7 @@ class LSTM(Unit):
     def library_weights(self) -> list[Tensor]:
         """Those of input and state, and their biases, of which the second is 0; gates in the order i, f, g, o.
 
-        All lie in one piece of memory, as cuDNN wants them; it would copy them otherwise.
+        All lie in one piece of memory, as cuDNN expects; otherwise it would copy them.
         """
         bias = (self.b_i, self.b_f, self.b, self.b_o)
         parts = (self.W_i, self.W_f, self.W, self.W_o, self.U_i, self.U_f, self.U, self.U_o, *bias)

@@ -1,7 +1,7 @@
 """Time how long several models take to translate a text, for Table 2.
 
-The models translate the text in turns, so that what else the machine does slows all of them alike: each turn is as many
-sentences of like length as the larger batch has, and every second turn takes the models in the other order. Loading is
+The models translate the text in turns, so that other load on the machine slows all of them alike. A turn has as many
+sentences of similar length as the larger batch, and every second turn takes the models in reverse order. Loading is
 left out, and each model translates the last turn once before its time is taken.
 """
 

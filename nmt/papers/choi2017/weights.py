@@ -92,7 +92,7 @@ def fine_grained(trained: TrainedModel, sentence: Sentence) -> NDArray[Any]:
 def require_fine_grained(trained: TrainedModel, what: str) -> None:
     """Raise UserError, which says that `what` needs it, where there is not a weight for each dimension."""
     if trained.model.architecture.attention != "fine_grained":
-        raise UserError(f"{trained.folder}: its attention is not fine-grained, as {what} needs; name another model")
+        raise UserError(f"{trained.folder}: its attention is not fine-grained, but {what} needs it; name another")
 
 
 def one_sentence(arguments: argparse.Namespace, what: str) -> tuple[Sentence, NDArray[Any]]:

@@ -1,7 +1,7 @@
 """Build Moses, with the aligners mgiza and fast_align, for experiments that name no installation of their own.
 
 The sources are fetched once, each held by its commit, and kept. Only what the steps call is compiled, by CMakeLists.txt
-beside this module. A build that was ended continues, and of two at once in one folder, the second waits for the first.
+beside this module. An interrupted build resumes; of two builds in one folder, the second waits for the first.
 The folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build. A
 folder with other files, or without the lock that a build makes first, is left as it is.
 """

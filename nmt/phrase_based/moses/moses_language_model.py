@@ -20,7 +20,7 @@ PER_BYTE = 20  # of the text; more memory does not make lmplz faster
 def sorting_memory(size: int, most: int) -> int:
     """The MB in which lmplz, which takes them all at once, sorts the n-grams of a text of `size` bytes.
 
-    They are at most four fifths of `most`, for the vocabulary comes on top, and half of the machine's memory.
+    They are at most four fifths of `most`, because the vocabulary needs memory too, and half of the machine's memory.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     return min(LEAST + (PER_BYTE * size >> 20), most * 4 // 5, machine // 2)

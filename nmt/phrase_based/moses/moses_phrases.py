@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt moses_phrases`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--links", type=Path, required=True, help="from the step moses_align")
-    parser.add_argument("--language-model", type=Path, required=True, help="from the step moses_language_model")
+    parser.add_argument("--links", type=Path, required=True, help="links from the step moses_align")
+    parser.add_argument("--language-model", type=Path, required=True, help="model from the step moses_language_model")
     add_threads_argument(parser, "threads of the program", required=True)
     parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")
 

@@ -32,7 +32,7 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path,
         folder = Path(name)
         given, output, filtered, system = (folder / name for name in ("source", "translation", "filtered", "whole.ini"))
         copy_configuration(configuration, system, relative=False)
-        write_lines(given, map(encoded, sources))  # every line with a newline, for Moses leaves out one without
+        write_lines(given, map(encoded, sources))  # each with a newline, because Moses leaves out a line without one
         call([PERL, moses.script("filter-model-given-input.pl"), filtered, system, given], folder)
         call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], folder, given, output)
         lines = [decoded(line.strip(" ")) for line in read_lines(output)]

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="development set"
     )
-    parser.add_argument("--seed", type=int, required=True, help="of the random sample")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the random sample")
     add_threads_argument(parser, "threads of the program", required=True)
     parser.add_argument("--work", type=ReplacedFolder, required=True, help="folder for the files of the tuning")
     parser.add_argument("--configuration", type=Output, required=True, help="the tuned moses.ini to write")

@@ -24,7 +24,7 @@ def encoded(line: str) -> str:
 
 
 def decoded(line: str) -> str:
-    """What a line of Moses's stands for."""
+    """The text that a line from Moses stands for."""
     for sign, code in CODES.items():
         line = line.replace(code + MARK, sign)
     return line

@@ -56,7 +56,7 @@ def add_decoder_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the models of the system and hold the settings."""
     parser.add_argument("--direct", type=Path, required=True, help="folder that the step thot_word_align wrote")
     parser.add_argument("--inverse", type=Path, required=True, help="folder of the other direction")
-    parser.add_argument("--phrase-table", type=Path, required=True, help="from the step thot_phrase_table")
+    parser.add_argument("--phrase-table", type=Path, required=True, help="phrase table from the step thot_phrase_table")
     parser.add_argument("--language-model", type=Path, required=True, help="folder of the step thot_language_model")
     PhraseBased.add_argument(parser)
     add_threads_argument(parser, "decoding processes", required=True)

@@ -138,9 +138,9 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `nmt thot_phrase_table`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
-    parser.add_argument("--links", type=Path, required=True, help="from the step thot_symmetrize")
+    parser.add_argument("--links", type=Path, required=True, help="links from the step thot_symmetrize")
     PhraseBased.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the random sample of pairs")
     parser.add_argument("--output", type=Output, required=True, help="the phrase table")
 
 

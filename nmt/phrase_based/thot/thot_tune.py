@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="the development set",
     )
-    parser.add_argument("--seed", type=int, required=True, help="of the random sample and starting points")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the random sample and of the starting points")
     parser.add_argument("--output", type=Output, required=True, help="JSON: the weights, and BLEU after each round")
 
 

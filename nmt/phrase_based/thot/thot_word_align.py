@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--inverse", action="store_true", help="predict source words from target words")
     PhraseBased.add_argument(parser)
-    parser.add_argument("--seed", type=int, required=True, help="of the random sample of pairs")
+    parser.add_argument("--seed", type=int, required=True, help="seed of the random sample of pairs")
     parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the links and the model")
 
 

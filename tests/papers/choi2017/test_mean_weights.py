@@ -36,7 +36,7 @@ def test_means_over_the_translation(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--line", "0"], "source.txt: no line 0; choose another sentence"),
         (["--line", "4"], "source.txt: line 4 is empty; choose another sentence"),
         (["--line", "2", "--source", "short.txt"], "target.txt: 4 lines, but short.txt has 3; give files of the same"),
-        (["--line", "1", "--model", "plain"], "plain: its attention is not fine-grained, as Figure 3 needs"),
+        (["--line", "1", "--model", "plain"], "plain: its attention is not fine-grained, but Figure 3 needs it"),
     ],
 )
 def test_what_does_not_fit(

@@ -35,6 +35,6 @@ def test_what_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     options = words(fine.make(tmp_path), "fine", "fixed")
     texts = [str(tmp_path / f"{name}.txt") for name in ("target", "other")]
     assert main([*options, *texts]) == 1
-    assert "so it attends to no source word, as Figure 2 needs" in capsys.readouterr().err
+    assert "but Figure 2 needs attention" in capsys.readouterr().err
     assert main([*options, texts[0]]) == 1
     assert "--translation: 1 files for 2 models; give one for each" in capsys.readouterr().err

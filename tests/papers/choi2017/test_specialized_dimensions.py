@@ -113,10 +113,10 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--model", "plain"], "plain: its attention is not fine-grained, as Figure 4 needs"),
+        (["--model", "plain"], "plain: its attention is not fine-grained, but Figure 4 needs it"),
         (
             ["--aligner", "fixed"],
-            "so it attends to no source word, as --aligner needs",
+            "but --aligner needs attention",
         ),
         (["--translation", "empty.txt"], "empty.txt: no words in it; translate the set again"),
         (["--translation", "short.txt"], "short.txt: 1 lines, but "),

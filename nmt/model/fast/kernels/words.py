@@ -55,7 +55,7 @@ def summarize(logits: Tensor, forbidden: Tensor) -> tuple[Tensor, Tensor]:
     blocks = triton.cdiv(symbols, BLOCK)
     normalizers = exact(logits.new_empty(sentences, rows))
     highest = logits.new_empty(sentences, rows, blocks)
-    by_row = logits.view(-1, symbols).stride(0)  # the stride of a dimension of size 1 says nothing
+    by_row = logits.view(-1, symbols).stride(0)  # the stride of a dimension of size 1 is arbitrary
     _summarize[(sentences * rows,)](
         *(logits, forbidden, normalizers, highest, symbols, by_row, rows, blocks),
         *(forbidden.shape[1], BLOCK, BLOCKS),
