@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.search.given import aligned
 from nmt.search.text import add_pair_arguments, read_symbol_pairs
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
@@ -44,6 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
         from nmt.report.drawing import formats_of, save, style
         from nmt.report.heatmap import draw
     from nmt.report.panels import COLUMNS, Panel, csv_rows
+    from nmt.search.loaded import aligned
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.search.given import scores
 from nmt.search.text import add_pair_arguments, add_precision_argument, read_symbol_pairs, write_text
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
@@ -35,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     # These import PyTorch, which takes seconds: too long for --help.
+    from nmt.search.loaded import scores
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 

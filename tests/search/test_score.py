@@ -10,7 +10,7 @@ import torch
 
 from nmt.__main__ import main
 from nmt.corpora.tokenize import Tokenizer
-from nmt.search import given, text
+from nmt.search import loaded, text
 from nmt.trained import load_trained
 from nmt.training.likelihood import sentence_nll
 from tests.model.models import save_trained, tiny_model
@@ -56,7 +56,7 @@ def test_each_pair_has_its_probability(
     folder: Path, size: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is the one that the pair has on its own, also where a side is empty."""
-    monkeypatch.setattr(given, "SORTED_TOGETHER", size)
+    monkeypatch.setattr(loaded, "SORTED_TOGETHER", size)
     assert step(folder, "--tokenized") == 0
     out, err = capsys.readouterr()
     assert err == ""
