@@ -15,9 +15,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from nmt import papers
-from nmt.settings.checks import Check, checks, identifier
+from nmt.settings.checks import Check, checks, identifier, parts_of
 from nmt.settings.experiment import OF_A_VARIANT, OPTIONAL, SECTIONS, Experiment
-from nmt.settings.parts import parts_of
 from nmt.settings.variant import KINDS
 from nmt.system.files import write_lines
 from nmt.system.options import Output

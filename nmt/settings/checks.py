@@ -13,12 +13,13 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache
 from os.path import expanduser, normpath
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, Self, TypeVar, get_args, get_type_hints
 
 from nmt.system.files import UserError, read_json
 
@@ -346,6 +347,29 @@ def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -
         if one.name not in given and one.default is MISSING:
             raise UserError(f"{where}.{one.name} is missing; expected {known[one.name].expected}")
     return cls(**given)
+
+
+@cache
+def parts_of(cls: type) -> dict[str, type[Any]]:
+    """The fields of `cls` that hold a dataclass, or one or None, and that dataclass."""
+    found = {}
+    for key, hint in get_type_hints(cls).items():
+        for kind in get_args(hint) if isinstance(hint, UnionType) else [hint]:
+            if isinstance(kind, type) and is_dataclass(kind):
+                found[key] = kind
+    return found
+
+
+def build_parts(cls: type[Kind], value: Any, where: str) -> Kind:
+    """As `build`, where the parts of `cls` are built of mappings, too; null leaves a part out."""
+    parts = parts_of(cls)  # type: ignore[arg-type]
+    whole = build(cls, value, where, others=parts)
+    built = {
+        name: build(kind, value[name], f"{where}.{name}")
+        for name, kind in parts.items()
+        if section(value, where).get(name) is not None
+    }
+    return replace(whole, **built)  # type: ignore[type-var]
 
 
 class Section:

@@ -27,13 +27,13 @@ from nmt.settings.checks import (
     identifier,
     integer,
     optional,
+    parts_of,
     path,
     section,
     seeds,
     text,
     unknown,
 )
-from nmt.settings.parts import parts_of
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
 from nmt.system.files import UserError
 

@@ -21,11 +21,11 @@ from nmt.settings.checks import (
     integer,
     optional,
     parse_json,
+    parts_of,
     positive,
     probability,
     text,
 )
-from nmt.settings.parts import parts_of
 from nmt.system.files import UserError
 
 #: Module and class of each attention and of each unit. A model imports only those that it uses.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from nmt.evaluation.bins import Bins
-from nmt.settings.checks import Section, either, flag, identifier, integer, names
-from nmt.settings.parts import build_parts
+from nmt.settings.checks import Section, build_parts, either, flag, identifier, integer, names
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from nmt.settings.checks import Section, flag, identifier, integer, names, pairs, text
-from nmt.settings.parts import build_parts
+from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, text
 
 GENERATED = "generated"  # in place of a file of word classes: those of the built-in language
 
