@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.report.drawing import add_outputs, save, style
-from nmt.report.heatmap import draw
-from nmt.report.panels import read_panels
+from nmt.papers.choi2017 import figure2
+from nmt.report.drawing import add_outputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,5 +14,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    with style():
-        save(draw(read_panels(arguments.points), columns=3), arguments.outputs)
+    figure2.run(arguments)
