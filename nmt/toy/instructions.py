@@ -22,10 +22,10 @@ class Instructions(Phrases):
 
     def sentence(self, length: int) -> Pair:
         """The words of an (English, French) pair of about `length` English words, before elision and punctuation."""
-        english, french = self._entry(length) if self._chance(0.35) else self._instruction(length)
+        english, french = self._entry() if self._chance(0.35) else self._instruction(length)
         while (room := length - 2 - english.count(" ")) >= 4:
             link, lien = self._pick(_CONNECTORS)
-            clause, proposition = self._entry(room) if self._chance(0.25) else self._instruction(room)
+            clause, proposition = self._entry() if self._chance(0.25) else self._instruction(room)
             english, french = f"{english} {link} {clause}", f"{french} {lien} {proposition}"
         return english + " .", french + " ."
 
@@ -81,7 +81,7 @@ class Instructions(Phrases):
             return f"{english} with {other.english}", f"{french} avec {other.french}"
         return f"{english} carefully", f"{french} avec soin"
 
-    def _entry(self, length: int) -> Pair:
+    def _entry(self) -> Pair:
         choice = self._draw()
         thing = self._device()
         be, être = ("is", "are")[thing.plural], ("est", "sont")[thing.plural]
