@@ -96,7 +96,7 @@ def read_curves(path: str) -> Curves:
     return curves
 
 
-def smoothed(values: Sequence[float], before: Sequence[float] = ()) -> list[float]:
+def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
     """The mean of each train NLL and the one before; the last of `before` is that of the model that is continued.
 
     Minibatches come in groups of 20 that are sorted by length. A point covers 50 updates, two and a half groups: every

@@ -190,7 +190,7 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def server(service: Service, page: str, host: str, port: int, allowed: Sequence[str] = ()) -> ThreadingHTTPServer:
+def server(service: Service, page: str, host: str, port: int, allowed: Sequence[str]) -> ThreadingHTTPServer:
     """A server of `page`; `serve_forever` answers requests. UserError where it cannot listen there.
 
     Browsers may call it by the names `allowed`, besides its own.

@@ -223,7 +223,7 @@ def test_a_browser_that_closes_ends_its_search(
 def test_an_example_that_is_not_utf8_is_shown_as_far_as_it_is(tmp_path: Path) -> None:
     trained = load_trained(save(tmp_path), "cpu")
     service = serve.Service(Translator(trained, False), BEAM, 3)
-    with serve.server(service, serve.page(trained, os.fsdecode(b"a \xff b")), "127.0.0.1", 0) as found:
+    with serve.server(service, serve.page(trained, os.fsdecode(b"a \xff b")), "127.0.0.1", 0, ()) as found:
         threading.Thread(target=found.handle_request).start()
         connection = HTTPConnection("127.0.0.1", found.server_port, timeout=60)
         connection.request("GET", "/")

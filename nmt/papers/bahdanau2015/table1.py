@@ -187,7 +187,7 @@ def brackets(scores: Scores) -> str:
     return said
 
 
-def latex(scores: Scores, printed: Printed | None, generated: bool = False) -> list[str]:
+def latex(scores: Scores, printed: Printed | None, generated: bool) -> list[str]:
     r"""A `tabular` that needs no package, to be read with \input; a language that is made up is its first row."""
     parts = list(scores[0][1])
     rows = []
