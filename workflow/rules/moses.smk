@@ -26,7 +26,7 @@ if INSTALLED:
             recipe=own_digest(find("nmt/phrase_based/moses/CMakeLists.txt")),
             code=code("moses_build"),
         shell:
-            "python -m nmt moses_build --sources={params.sources:q} --threads {threads} --output {output:q}" f"{SHOWN}"
+            f"python -m nmt moses_build --sources={{params.sources:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
 
 
 rule moses_align:
