@@ -13,9 +13,8 @@ from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.phrase_based.links import Links, read_links
-from nmt.phrase_based.moses.files import work_folder
+from nmt.phrase_based.moses.files import corpus_options, encoded, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
-from nmt.phrase_based.moses.text import corpus_options, encoded
 from nmt.settings.experiment import MOSES_ALIGNERS
 from nmt.system.files import UserError, atomic, write_lines
 from nmt.system.options import Output, add_threads_argument

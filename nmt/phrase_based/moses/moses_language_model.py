@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from nmt.phrase_based.moses.files import work_folder
+from nmt.phrase_based.moses.files import encoded, work_folder
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
-from nmt.phrase_based.moses.text import encoded
 from nmt.phrase_based.text import add_text_arguments, text_lines
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic, write_lines

@@ -8,10 +8,9 @@ import shutil
 import zlib
 from pathlib import Path
 
-from nmt.phrase_based.moses.files import copy_configuration, work_folder
+from nmt.phrase_based.moses.files import copy_configuration, corpus_options, work_folder
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
-from nmt.phrase_based.moses.text import corpus_options
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument

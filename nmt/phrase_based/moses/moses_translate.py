@@ -6,9 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.phrase_based.moses.files import copy_configuration, work_folder
+from nmt.phrase_based.moses.files import copy_configuration, decoded, encoded, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
-from nmt.phrase_based.moses.text import decoded, encoded
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_lines, write_lines

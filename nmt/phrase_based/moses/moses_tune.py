@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from nmt.phrase_based.bleu import bleu, counts
-from nmt.phrase_based.moses.files import copy_configuration
+from nmt.phrase_based.moses.files import copy_configuration, encoded
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
-from nmt.phrase_based.moses.text import encoded
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
