@@ -80,9 +80,8 @@ def test_a_change_of_the_text_that_is_taken_back_costs_nothing(
     write_checkpoint(tmp_path, of_text(30, "b"))
     write_checkpoint(tmp_path, of_text(31, "b"))
     assert resumed(tmp_path, "a") == 400
-    assert (
-        "made from other text (data), and exchanged with former.pt, from which the training resumes" in capsys.readouterr().err
-    )
+    said = "made from other text (data), and exchanged with former.pt, from which the training resumes"
+    assert said in capsys.readouterr().err
     assert resumed(tmp_path, "b") == 31
 
 
