@@ -6,7 +6,7 @@ this module at every start.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,8 +143,11 @@ def title(experiment: Experiment, number: str, subject: str) -> str:
     return f"{number}: {subject}" if experiment.files is None else subject[0].upper() + subject[1:]
 
 
-def targets(artefacts: Iterable[Artefact], places: Collection[str]) -> list[str]:
-    """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index."""
+def targets(artefacts: Iterable[Artefact], places: Mapping[str, str]) -> list[str]:
+    """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index.
+
+    `places` are the test sets by the beginning of the names of their files.
+    """
     files = ["<results>/index.html", *(f"<results>/index/{name}.js" for name in places.values())]
     for one in artefacts:
         files += [f"<results>/{file}" for file in one.files(places)]

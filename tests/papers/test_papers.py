@@ -69,7 +69,7 @@ from tests.papers.experiment import experiment
 
 second = experiment(paper={"name": "second2020"}, select={"rule": "all"})
 found = collect(second, papers.artefacts(second))
-print(json.dumps([papers.names(), papers.page_head(second), targets(found.values(), ["", "e/"])]))
+print(json.dumps([papers.names(), papers.page_head(second), targets(found.values(), {"": "d", "e/": "e"})]))
 """
 
 

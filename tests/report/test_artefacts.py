@@ -65,7 +65,7 @@ def test_a_papers_own_artefact_replaces_the_general_one() -> None:
 
 def test_targets_are_files_of_all_sets_and_a_sheet_for_each_table() -> None:
     assert targets([TABLE, DRAWING], PLACES) == [
-        "<results>/index.html",
+        *("<results>/index.html", "<results>/index/first.js", "<results>/index/second.js"),
         *("<results>/scores.csv", "<results>/scores.md", "<results>/second/scores.csv", "<results>/second/scores.md"),
         *("<data>/sheets/scores.html", "<data>/sheets/second/scores.html"),
         *("<results>/drawing.pdf", "<results>/drawing.svg", "<results>/drawing.png"),
