@@ -3,9 +3,8 @@
 `paper` exports TITLE, REFERENCE and CLAIM (Markdown, for the heads of pages), STEPS (the name of each step, a module of
 the package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are
 the settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
-`artefacts(settings, experiment)` and `shown(settings, experiment)`: each setting that names a sentence, with its number
-and the corpora through which sentences are counted. It has `beams(settings, experiment)` if its tables score other
-beams than the experiment's.
+`artefacts(settings, experiment)`. It exports `beams(settings, experiment)` if its tables score other beams than the
+experiment's, and `shown(settings, experiment)` if its settings choose a sentence.
 """
 
 from __future__ import annotations
@@ -58,9 +57,9 @@ def shown(experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
 
     Raises UserError.
     """
-    return (
-        [] if experiment.paper is None else list(paper(experiment.paper.name).shown(settings(experiment), experiment))
-    )
+    if experiment.paper is None or not hasattr(found := paper(experiment.paper.name), "shown"):
+        return []
+    return list(found.shown(settings(experiment), experiment))
 
 
 def beams(experiment: Experiment) -> dict[int, str]:
