@@ -79,6 +79,7 @@ class Checkpoint:
     metrics: str
     shortlists: dict[str, str] = field(default_factory=dict)  # the digest of each side's; none in older versions
     normalize: str = NFC  # of the training text; not one of the settings, because the data's fingerprint covers it
+    finished: bool = False  # whether the training has ended, and only its model is to be written
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:
@@ -103,11 +104,6 @@ def check_folder(folder: Path) -> None:
         with suppress(FileNotFoundError):  # another process, which trains there, has renamed it
             if not stat.S_ISREG(path.lstat().st_mode):  # what is written through a link is another file
                 raise UserError(f"{path}: a link, a folder, a pipe or a device in place of a file; remove it")
-
-
-def has_checkpoint(folder: Path) -> bool:
-    """Whether an interrupted run left a checkpoint in `folder`."""
-    return (folder / LATEST).exists() or (folder / PREVIOUS).exists()
 
 
 @contextmanager
@@ -152,9 +148,10 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed. So is one that was trained on other text, until that text is back. Unfinished files of a
-    killed process are removed. Raises UserError if the checkpoint's settings differ from `settings`, and names those
-    that do; a setting at its neutral value is in neither.
+    A damaged file is renamed. So is one that was made from other text, or one of a finished training with other
+    settings, until these are back. Unfinished files of a killed process are removed. Raises UserError if the settings
+    of an unfinished training differ from `settings`, and names those that do; a setting at its neutral value is in
+    neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -170,8 +167,9 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             continue
         before = checkpoint.settings
         differing = _differing(before, settings)
-        if TEXTS.intersection(differing) and {*TEXTS, FOLLOWS}.issuperset(differing):
-            return _of_other_text(folder, path, checkpoint, settings)
+        of_other_text = TEXTS.intersection(differing) and {*TEXTS, FOLLOWS}.issuperset(differing)
+        if of_other_text or (differing and checkpoint.finished):
+            return _set_aside(folder, path, checkpoint, settings)
         if differing:
             raise UserError(
                 f"{path}: "
@@ -191,19 +189,21 @@ def _differing(before: dict[str, Any], settings: dict[str, Any]) -> list[str]:
     return [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
 
 
-def _of_other_text(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any]) -> Checkpoint | None:
-    """What to resume from where the latest checkpoint, `found` in `path`, is of other text: the former one, or None.
+def _set_aside(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any]) -> Checkpoint | None:
+    """What to resume from if the latest checkpoint, `found` in `path`, does not fit: the former one, or None.
 
-    The former one is that of the text before the last change, which may have been taken back. Of two that are of other
-    text, the one with more updates is kept.
+    The former one is from before the last change of text, or of a finished training's settings, which may have been
+    taken back. If neither fits, the one with more updates is kept.
     """
     former = _read_former(folder)
-    texts = ", ".join(_differing(found.settings, settings))
+    differing = _differing(found.settings, settings)
+    other = "from other text" if {*TEXTS, FOLLOWS}.issuperset(differing) else "with other settings"
+    made = f"{path}: made {other} ({', '.join(differing)})"
     if former is not None and not _differing(former.settings, settings):
         os.replace(path, folder / PREVIOUS)
         os.replace(folder / FORMER, folder / LATEST)
         os.replace(folder / PREVIOUS, folder / FORMER)
-        warn(f"{path}: made from other text ({texts}), and exchanged with {FORMER}, from which the training resumes")
+        warn(f"{made}, and exchanged with {FORMER}, from which the training resumes")
         return former
     if former is not None and former.state.updates > found.state.updates:
         path.unlink()
@@ -212,12 +212,12 @@ def _of_other_text(folder: Path, path: Path, found: Checkpoint, settings: dict[s
         os.replace(path, folder / FORMER)
         what = f"renamed to {FORMER}"
     (folder / PREVIOUS).unlink(missing_ok=True)
-    warn(f"{path}: made from other text ({texts}), and {what}; the training starts from the beginning")
+    warn(f"{made}, and {what}; the training starts from the beginning")
     return None
 
 
 def _read_former(folder: Path) -> Checkpoint | None:
-    """The checkpoint that was set aside because the text had changed; None if there is none that can be read."""
+    """The checkpoint that was set aside; None if there is none that can be read."""
     with suppress(FileNotFoundError, UserError), open(folder / FORMER, "rb", opener=regular) as file:
         return _read(file)
     return None
@@ -280,7 +280,13 @@ def _read(file: BufferedReader) -> Checkpoint | None:
 
 def _is_typed(value: Checkpoint | State | Interval) -> bool:
     """Whether every field of `value` has its type: a file may hold anything."""
-    kinds: dict[Any, Any] = {"float": int | float, "float | None": int | float | None, "str": str, "int": int}
+    kinds: dict[Any, Any] = {
+        "float": int | float,
+        "float | None": int | float | None,
+        "str": str,
+        "int": int,
+        "bool": bool,
+    }
     kinds |= {"State": State, "Interval": Interval, "list[float]": list}
     return all(isinstance(getattr(value, one.name), kinds.get(one.type, dict)) for one in fields(value))
 

@@ -134,6 +134,7 @@ class Training:
                 self.metrics.read_text(encoding="utf-8"),
                 self.batches.bitext.shortlists,
                 self.normalize,
+                self.finished(),
             )
             write_checkpoint(self.folder, checkpoint)
         self.processes.wait()

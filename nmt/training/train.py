@@ -34,7 +34,6 @@ from nmt.training.batches import Batches
 from nmt.training.checkpoint import (
     check_folder,
     fingerprint,
-    has_checkpoint,
     locked,
     remove_checkpoints,
 )
@@ -229,7 +228,7 @@ def relabel(arguments: argparse.Namespace) -> None:
 
 def is_finished(training: Training, output: Path) -> bool:
     """Whether `output` holds the whole model that a finished run with the same settings and data wrote."""
-    if has_checkpoint(training.folder) or not output.exists():
+    if not output.exists():
         return False
     try:
         load_trained(output)

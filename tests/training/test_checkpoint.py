@@ -96,6 +96,20 @@ def test_of_two_other_texts_the_longer_training_is_kept(tmp_path: Path, capsys: 
     assert resumed(tmp_path, "c") == 500
 
 
+def test_a_finished_training_with_other_settings_stands_in_nobodys_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_checkpoint(tmp_path, replace(made(400), finished=True))
+    larger = {**SETTINGS, "hidden": 7}
+    assert read_checkpoint(tmp_path, larger) is None
+    assert "made with other settings (hidden), and renamed to former.pt; the training starts" in capsys.readouterr().err
+    write_checkpoint(tmp_path, replace(made(30), settings=larger))
+    with pytest.raises(UserError, match="hidden was 7, is 6; set it back to resume"):
+        read_checkpoint(tmp_path, SETTINGS)
+    (tmp_path / "latest.pt").unlink()
+    assert updates(tmp_path) == 400
+
+
 def test_a_former_checkpoint_that_cannot_be_read_counts_for_nothing(tmp_path: Path) -> None:
     for content in (b"", b"no checkpoint", hashlib.sha256(b"x").digest() + b"x"):
         write_checkpoint(tmp_path, of_text(3, "a"))

@@ -352,10 +352,8 @@ def test_what_is_trained_already_is_not_trained_again(
         patch.setattr(trained, "save_model", die)
         with pytest.raises(KilledError):
             main(arguments(toy, tmp_path, checkpoint_every=7))
-    assert main(arguments(toy, tmp_path, seed=2, checkpoint_every=7)) == 1
-    assert "seed was" in capsys.readouterr().err
-    shutil.rmtree(tmp_path / "checkpoints")
-    assert main(arguments(toy, tmp_path, seed=2)) == 0  # its model was whole all the time
+    capsys.readouterr()
+    assert main(arguments(toy, tmp_path, seed=2, checkpoint_every=7)) == 0  # its model was whole all the time
     assert capsys.readouterr().err == said
 
 
