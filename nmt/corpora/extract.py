@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from nmt.corpora.archives import contents
@@ -217,14 +218,15 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
         )
 
 
-def _prose(lines: Iterable[str], place: str) -> Iterator[str]:
-    """Yield the lines; UserError where the first one says that they are no sentences, but a document's markup."""
-    for number, line in enumerate(lines, 1):
-        if number == 1 and (markup := MARKUP.match(line)):
+def _prose(lines: Iterator[str], place: str) -> Iterator[str]:
+    """Yield the lines; UserError if the first one is a document's markup."""
+    for first in islice(lines, 1):
+        if markup := MARKUP.match(first):
             raise UserError(
                 f"{place}: line 1 begins with {markup[1]}, so the file is a document; convert it to one sentence a line"
             )
-        yield line
+        yield first
+    yield from lines
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -27,7 +27,6 @@ MEMORY = Path(".snakemake/own_files.json")
 ARCHIVE = r"\.(?:zip|tar(?:\.[gx]z)?|t[gx]z)"
 MEMBER = re.compile(rf"(.+?{ARCHIVE}):(.+)", re.IGNORECASE | re.DOTALL)
 COLUMN = re.compile(r"(.+)(:[1-9])", re.DOTALL)
-PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"PK\x03\x04")  # how files begin that do not have a line for each sentence
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
@@ -135,11 +134,14 @@ def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Ma
 
 def _lines(corpus: Corpus, own: Mapping[str, str]) -> int | None:
     """How many lines the source of a corpus has; None where it is not an own file of plain text."""
+    from nmt.corpora.archives import GZIP, XZ, ZIP  # here: most runs have no files of their own
+
+    packed = (GZIP, XZ, *ZIP)
     path = own.get(corpus.archives[0].address)
     if path is None or corpus.members[0] or reading(path):
         return None
     with open(path, "rb") as file:
-        return None if file.peek(max(map(len, PACKED))).startswith(PACKED) else sum(1 for _ in file)
+        return None if file.peek(max(map(len, packed))).startswith(packed) else sum(1 for _ in file)
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:

@@ -22,7 +22,7 @@ import torch
 
 from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
-from nmt.training.metrics import LATEST, METRICS
+from nmt.training.metrics import LATEST, METRICS, remove_latest
 
 PREVIOUS, DAMAGED, FORMER = "previous.pt", "damaged.pt", "former.pt"
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
@@ -239,15 +239,12 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
 def remove_checkpoints(folder: Path, keep_latest: bool = False) -> None:
     """Remove what training wrote to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
 
-    The run can resume as long as a checkpoint is left.
+    The run can resume as long as a checkpoint is left. With `keep_latest`, the latest one and the folder stay.
     """
     for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
         path.unlink()
-    if keep_latest:
-        return
-    (folder / LATEST).unlink(missing_ok=True)
-    with suppress(OSError):  # other files, or a link to a folder
-        folder.rmdir()
+    if not keep_latest:
+        remove_latest(folder)
 
 
 def _save(content: dict[str, Any], file: BinaryIO) -> None:

@@ -50,9 +50,14 @@ def forget_checkpoint(experiment: str, variant: str) -> None:
     """Remove the last checkpoint of a training whose model is safe now, and its folder if nothing else is in it."""
     folder, model = folders(experiment, variant)
     if (model / "summary.json").is_file() and not ended_early(experiment, variant):
-        (folder / LATEST).unlink(missing_ok=True)
-        with suppress(OSError):  # it is not there, or other files are in it
-            folder.rmdir()
+        remove_latest(folder)
+
+
+def remove_latest(folder: Path) -> None:
+    """Remove the last checkpoint in `folder`, and the folder if nothing else is in it."""
+    (folder / LATEST).unlink(missing_ok=True)
+    with suppress(OSError):  # it is not there, has other files, or is a link to a folder
+        folder.rmdir()
 
 
 def _written(file: Path) -> float:
