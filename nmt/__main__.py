@@ -10,8 +10,12 @@ try:
     import importlib
     import os
     import shutil
+    import signal
     import textwrap
-    from collections.abc import Callable
+    import threading
+    from collections.abc import Callable, Iterator
+    from contextlib import contextmanager
+    from types import FrameType
 
     from nmt import __version__, commands
     from nmt.system import options
@@ -107,14 +111,18 @@ def _run(step: str, module: str, words: list[str], program: str) -> None:
 
 def _guarded(name: str, work: Callable[[], None]) -> int:
     """Do `work` and return the exit code; what goes wrong is a line that begins with `name`."""
+    interruptions: list[int] = []
     try:
-        try:
-            work()
-        except SystemExit:  # the help was shown
+        with _noted(interruptions):
+            try:
+                work()
+            except SystemExit:  # the help was shown
+                sys.stdout.flush()
+                raise
             sys.stdout.flush()
-            raise
-        sys.stdout.flush()
     except UserError as error:
+        if interruptions:  # a library reports an interruption within it as an error of its own
+            return 130
         print(f"{name}: {error}", file=sys.stderr)
         return 1
     except StoppedError as stopped:
@@ -155,6 +163,26 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+@contextmanager
+def _noted(interruptions: list[int]) -> Iterator[None]:
+    """Add each SIGINT that raises KeyboardInterrupt to `interruptions`."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        interruptions.append(number)
+        signal.default_int_handler(number, frame)
+
+    if threading.current_thread() is not threading.main_thread() or (
+        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _lacks_memory(error: MemoryError | RuntimeError) -> bool:

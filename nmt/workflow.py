@@ -62,9 +62,9 @@ def check_start(files: Iterable[str], folder: str) -> None:
     """
     if not is_plain(folder):
         raise UserError(f"{folder}: expected a path {PLAIN}; move the project elsewhere")
-    for written in (Path.cwd(), Path(".snakemake"), Path(os.environ.get("TMPDIR", "."))):
-        if written.is_dir():
-            check_room(written)
+    for written in (".", ".snakemake", "data", "logs", "benchmarks", os.environ.get("TMPDIR", ".")):
+        if os.path.isdir(written):
+            check_room(Path(written).absolute())
     for file in files:
         read(file)
 

@@ -8,6 +8,7 @@ import importlib
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tomllib
@@ -259,6 +260,16 @@ def test_an_output_that_is_an_input_is_refused(
     assert (tmp_path / "text").read_text() == "words\n"
 
 
+def test_a_file_that_is_standard_input_is_no_output(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("words\n")
+    run = shell(f"nmt translate --model folder --output ../{tmp_path.name}/text < text", tmp_path)
+    assert (run.returncode, run.stderr) == (
+        1,
+        f"nmt translate: ../{tmp_path.name}/text: is read too; name another output\n",
+    )
+    assert (tmp_path / "text").read_text() == "words\n"
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -392,6 +403,24 @@ runpy.run_module("nmt", run_name="__main__")
 """
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+def test_an_interruption_that_a_library_takes_for_an_error_is_silent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As safetensors does, whose error then says that the model is damaged."""
+
+    def run(arguments: argparse.Namespace) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise UserError("model.safetensors: not a whole model; train it again") from None
+
+    monkeypatch.setattr(shortlist, "run", run)
+    before = signal.getsignal(signal.SIGINT)
+    assert main(["shortlist", "--settings", "{}", "--input", "text", "--output", "none"]) == 130
+    assert capsys.readouterr().err == ""
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_threads_are_limited_in_every_step(capsys: pytest.CaptureFixture[str]) -> None:

@@ -181,6 +181,18 @@ def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.Log
     assert caplog.messages[1].startswith(f"snakemake: {tmp_path / 'none'}: No such file")
 
 
+def test_a_folder_that_cannot_be_written_is_named_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/proc takes no file of anybody."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("data", "logs", "benchmarks"):
+        (tmp_path / name).symlink_to("/proc")
+        with pytest.raises(UserError, match=rf"{name}: cannot be written \(No such file or directory\); make it writ"):
+            check_start([], str(tmp_path))
+        (tmp_path / name).unlink()
+
+
 def test_a_command_that_no_shell_takes_is_refused() -> None:
     check_command("select", "x" * 128_000)
     message = "^select: its command names too many files, in 128,001 characters of at most 128,000; join corpora"

@@ -59,13 +59,15 @@ def document(title: str, body: str, *, generated: bool = False) -> str:
 
 
 def show_table(path: str, *, is_section: bool = False) -> str:
-    """A table in Markdown or in CSV. Raises UserError for another format.
+    """A table in Markdown or in CSV. Raises UserError for another format and for an empty file.
 
     A section of a page has a heading <h2> of its own: there the table's is left out, and further ones are below it.
 
     The page itself says whether its language is made up.
     """
     lines = [visible(line) for line in read_lines(path)]
+    if not any(lines):
+        raise UserError(f"{path}: empty; make it again")
     if path.endswith(".md"):
         left_out = (f"**{MADE_UP}**", *([lines[0]] if is_section and lines[:1] and lines[0].startswith("# ") else []))
         return _markdown("\n".join(line for line in lines if line not in left_out), deeper=is_section)

@@ -14,9 +14,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.pieces import Pieces
@@ -37,6 +38,7 @@ SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
 LONGEST_SEARCH = 20  # seconds; then the best translation so far is returned, because other requests wait
 HOST = re.compile(r"\w[\w.-]*", re.ASCII)  # a name as browsers send it
+PORT = re.compile(r":\d*$", re.ASCII)
 SHARE = 4  # a pause is at least as many times as long as showing a state took
 EXAMPLES = """\
 example:
@@ -107,7 +109,10 @@ def run(arguments: argparse.Namespace) -> None:
     shown = page(trained, arguments.example)
     with server(service, shown, arguments.host, arguments.port, arguments.allow_host) as found:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
-        found.serve_forever()
+        try:
+            found.serve_forever()
+        finally:
+            service.close()
 
 
 class _TimeOverError(Exception):
@@ -129,6 +134,7 @@ class Service:
             reader(language, pieces=not trained.has_words(side)) for side, language in enumerate(languages)
         )
         self._turn = threading.Lock()
+        self._closed = False
 
     def translate(self, text: str, show: Callable[[Message], None]) -> Message:
         """Show the best translation while it is found, and return the n best; an error of `show` ends the search.
@@ -163,6 +169,7 @@ class Service:
 
         def watch(leader: Callable[[], Hypothesis]) -> None:
             nonlocal silent_until
+            self._check_open()
             start = time.monotonic()
             if start >= end_of_turn:
                 raise _TimeOverError(leader())
@@ -172,12 +179,25 @@ class Service:
                 silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
 
         with self._turn:
+            self._check_open()
             end_of_turn = time.monotonic() + LONGEST_SEARCH
             try:
                 [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
             except _TimeOverError as over:
                 best = [over.best]
         return message(best, True)
+
+    def close(self) -> None:
+        """End the search that is under way, and begin no other.
+
+        A process that ends while one of its threads is in PyTorch is aborted.
+        """
+        self._closed = True
+        self._turn.acquire()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConnectionAbortedError("the server ends")
 
 
 class _Server(ThreadingHTTPServer):
@@ -196,7 +216,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
     Browsers may call it by the names `allowed`, besides its own.
     """
     for name in allowed:
-        if not HOST.fullmatch(name):
+        if not _is_host(name):
             raise UserError(f"--allow-host {name}: no name of a host; give it alone, without http:// and without port")
     content = page.encode(errors="replace")  # what was given in other bytes than UTF-8
     names = {"localhost", *(name.lower() for name in (host, *allowed))}
@@ -246,13 +266,15 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
 
         def _is_foreign(self) -> bool:
             """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
-            name = self.headers.get("Host", "").rpartition("@")[2].partition(":")[0].lower()
+            name = PORT.sub("", self.headers.get("Host", "").rpartition("@")[2]).strip("[]").lower()
             here = self.connection.getsockname()[0]
             if not _is_loopback(here) or name in names or _is_loopback(name):
                 return False
-            said = (
-                f"{name!a} is not a name of this server; if it is behind a proxy, start it with --allow-host {name!a}\n"
-            )
+            if _is_host(name):
+                advice = f"if it is behind a proxy, start it with --allow-host {name}"
+            else:
+                advice = "send its name as Host"
+            said = f"{name!a} is not a name of this server; {advice}\n"
             self._answer(HTTPStatus.FORBIDDEN, said.encode(), "text/plain")
             return True
 
@@ -301,12 +323,21 @@ def _line(message: Message) -> bytes:
     return f"{json.dumps(message)}\n".encode()
 
 
-def _is_loopback(address: str) -> bool:
-    """Whether an address in digits is one of this machine to itself."""
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False
+def _is_host(name: str) -> bool:
+    """Whether `name` is a name or an address, in digits, that a machine may have."""
+    return HOST.fullmatch(name) is not None or _address(name) is not None
+
+
+def _is_loopback(name: str) -> bool:
+    """Whether `name` is an address, in digits, of this machine to itself."""
+    address = _address(name)
+    return address is not None and address.is_loopback
+
+
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    with suppress(ValueError):
+        return ip_address(name)
+    return None
 
 
 def page(trained: TrainedModel, example: str | None = None) -> str:

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "nmt.settings.*": "Snakemake compares the settings themselves: every rule hands a step those that it uses.",
     "nmt.system.device": "Where a step runs, with how many threads: facts about a run, as its seconds are.",
     "nmt.system.gpu": "Which of several GPUs a process takes.",
+    "nmt.system.options": "Which options are refused, and the options that say where a step runs.",
     "nmt.system.orphans": "When the jobs of a killed run end.",
     "nmt.system.programs": "How the programs of a step end when it ends.",
     "nmt.system.progress": "How a step shows its progress.",

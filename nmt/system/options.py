@@ -10,6 +10,7 @@ from pathlib import Path, PosixPath
 from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
+STANDARD_INPUT = Path("/dev/stdin")
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 
 
@@ -30,7 +31,7 @@ def check(arguments: argparse.Namespace) -> None:
 
     An output that is named twice, or that is an input, is refused too, and so is a folder that is replaced with an
     input in it. Every other path among the options is an input, and so is a word that names a file; neither may be a
-    named pipe.
+    named pipe. A file that is standard input is an input, too.
     """
     check_numbers(arguments)
     outputs, inputs = [], []
@@ -41,6 +42,8 @@ def check(arguments: argparse.Namespace) -> None:
             raise UserError(f"{value}: a named pipe, which might block forever; name a file or /dev/stdin")
         elif isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
             inputs.append(value)
+    if os.path.isfile(STANDARD_INPUT):
+        inputs.append(STANDARD_INPUT)
     check_apart(outputs, inputs)
     for folder in outputs:
         if isinstance(folder, ReplacedFolder):

@@ -27,6 +27,7 @@ from nmt.system.files import UserError
 
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
 PATIENCE = 60  # seconds until an exit code must have crossed a shared file system
+ANSWER_SECONDS = 60  # within which a scheduler answers
 PROPERTIES = "# properties = "  # the line of a job script that says what the job needs
 # The job of the scheduler: Snakemake's script, and then its exit code in a file that is whole or absent. It names the
 # path, which a login shell sets anew.
@@ -145,6 +146,8 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
         run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)
     except FileNotFoundError:
         raise UserError(f"{command[0]}: no such command; submit jobs from a machine that has it") from None
+    except OSError as error:
+        raise UserError(f"{command[0]}: cannot be run ({error.strerror}); correct it or the PATH") from None
     found = re.findall(scheduler.printed, run.stdout.decode(errors="replace"), re.MULTILINE)
     if run.returncode or not found:
         raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
@@ -158,9 +161,11 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
 
 
 def _answer(command: list[str]) -> str:
-    """What `command` prints; nothing where there is no such command now."""
-    with suppress(OSError):
-        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    """What `command` prints; nothing where there is no such command now, or where it does not end."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        run = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=ANSWER_SECONDS
+        )
         return run.stdout.decode(errors="replace")
     return ""
 
@@ -168,10 +173,16 @@ def _answer(command: list[str]) -> str:
 def check_slurm() -> None:
     """Raise UserError where Slurm does not answer: Snakemake would wait for ever for the first job to be submitted."""
     try:
-        subprocess.run(["sinfo"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        said = error.strerror if isinstance(error, OSError) else error.stderr.decode(errors="replace").strip()
-        reason = str(said).split("\n")[-1]
+        subprocess.run(["sinfo"], capture_output=True, check=True, timeout=ANSWER_SECONDS)
+    except (OSError, subprocess.SubprocessError) as error:
+        match error:
+            case OSError():
+                said = str(error.strerror)
+            case subprocess.CalledProcessError():
+                said = error.stderr.decode(errors="replace").strip()
+            case _:
+                said = f"no answer within {ANSWER_SECONDS} seconds"
+        reason = said.split("\n")[-1]
         raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted") from None
 
 

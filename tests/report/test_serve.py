@@ -7,7 +7,10 @@ import json
 import os
 import re
 import resource
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -253,20 +256,26 @@ def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[...
         ("localhost", 200),
         ("LocalHost:1", 200),
         ("127.0.0.9", 200),
+        ("[::1]:18781", 200),
+        ("[::1]", 200),
         ("evil.example", 403),
+        ("[fd00::9]:80", 403),
         ("", 403),
     ):
         assert send(port, body, headers={**JSON, "Host": name})[0] == status
-    said = send(port, body, headers={**JSON, "Host": "evil.example"})[1]
-    assert said == (
-        "'evil.example' is not a name of this server; if it is behind a proxy, start it with "
-        "--allow-host 'evil.example'\n"
-    )
+    for name, advice in (
+        ("evil.example", "if it is behind a proxy, start it with --allow-host evil.example"),
+        ("fd00::9", "if it is behind a proxy, start it with --allow-host fd00::9"),
+        ("", "send its name as Host"),
+    ):
+        host = f"[{name}]:1" if ":" in name else name
+        said = send(port, body, headers={**JSON, "Host": host})[1]
+        assert said == f"{name!r} is not a name of this server; {advice}\n"
 
 
 def test_a_proxys_name_is_allowed_where_it_is_named(start: Callable[..., int]) -> None:
-    port, body = start(allowed=["Proxy.example"]), json.dumps({"text": LINE})
-    for name, status in (("proxy.example:443", 200), ("localhost", 200), ("evil.example", 403)):
+    port, body = start(allowed=["Proxy.example", "fd00::9"]), json.dumps({"text": LINE})
+    for name, status in (("proxy.example:443", 200), ("[fd00::9]", 200), ("localhost", 200), ("evil.example", 403)):
         assert send(port, body, headers={**JSON, "Host": name})[0] == status
 
 
@@ -308,6 +317,21 @@ def test_it_says_where_it_is(
     said = capsys.readouterr()
     assert re.fullmatch(r"nmt serve: http://127\.0\.0\.1:[0-9]+/ \(Ctrl-C ends it\)\n", said.err)
     assert said.out == ""
+
+
+def test_ctrl_c_during_a_translation_ends_it_quietly(tmp_path: Path) -> None:
+    """A process that ends while one of its threads is in PyTorch is aborted."""
+    folder = save(tmp_path, end=-50)  # a search that takes seconds
+    command = [sys.executable, "-m", "nmt", "serve", "--model", str(folder), "--device", "cpu", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        port = int(re.findall(r":(\d+)/", process.stderr.readline())[0])
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("POST", "/translate", json.dumps({"text": "s2 " * LONGEST}).encode(), JSON)
+        assert connection.getresponse().read(1)  # the search has begun
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr.read() == ""
 
 
 def test_a_users_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,10 @@ def test_empty_columns_and_the_note_are_left_out(tmp_path: Path) -> None:
     assert MADE_UP not in document("Table", "")
 
 
-@pytest.mark.parametrize(("name", "text", "line"), [("a.csv", "a,b\n1\n", "differ"), ("a.tsv", "a\n", "neither")])
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [("a.csv", "a,b\n1\n", "differ"), ("a.tsv", "a\n", "neither"), ("a.csv", "", "empty"), ("a.md", "\n", "empty")],
+)
 def test_another_table_is_one_line(tmp_path: Path, name: str, text: str, line: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(UserError, match=line):

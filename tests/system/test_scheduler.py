@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from nmt.system import scheduler as scheduler_module
 from nmt.system.files import UserError
 from nmt.system.scheduler import FOLDER, PATIENCE, SCHEDULERS, Needs, check_slurm, main, status
 
@@ -173,9 +176,13 @@ def test_what_a_login_prints_is_no_number(folder: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_no_answer_is_no_end(scheduler: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither bytes that are no text nor a missing command."""
+    """Neither bytes that are no text, nor a missing command, nor one that does not end."""
     (folder / FOLDER).mkdir(parents=True)
     (folder / "said").write_bytes(b"\xff DONE or EXIT?\n")
+    assert status(SCHEDULERS[scheduler], "4711", time.time() + 9999) == "running"
+    program = folder / "programs" / SCHEDULERS[scheduler].ask[0]
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(scheduler_module, "ANSWER_SECONDS", 0.1)
     assert status(SCHEDULERS[scheduler], "4711", time.time() + 9999) == "running"
     monkeypatch.setenv("PATH", "")
     assert status(SCHEDULERS[scheduler], "4711", time.time() + 9999) == "running"
@@ -190,6 +197,16 @@ def test_a_missing_command_is_one_line(
     assert capsys.readouterr().err == (
         "nmt.system.scheduler: qsub: no such command; submit jobs from a machine that has it\n"
     )
+
+
+def test_a_command_that_cannot_be_run_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jobscript(folder, TRAIN)
+    for content in ("#!/nowhere/sh\n", "no program"):
+        (folder / "programs" / "qsub").write_text(content)
+        (folder / "programs" / "qsub").chmod(0o755 if content == "no program" else 0o644)
+        assert main(["submit", "pbs", "snakejob.sh"]) == 1
+        said = capsys.readouterr().err
+        assert re.fullmatch(r"nmt.system.scheduler: qsub: cannot be run \(.*\); correct it or the PATH\n", said)
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -217,3 +234,7 @@ def test_a_slurm_that_is_missing_or_does_not_answer_is_one_line(folder: Path, mo
         check_slurm()
     (folder / "sinfo").write_text("#!/bin/sh\n")
     check_slurm()
+    (folder / "sinfo").write_text(f"#!/bin/sh\nexec {shutil.which('sleep', path=os.defpath)} 60\n")
+    monkeypatch.setattr(scheduler_module, "ANSWER_SECONDS", 0.1)
+    with pytest.raises(UserError, match=r"slurm: sinfo fails here \(no answer within 0.1 seconds\); start"):
+        check_slurm()
