@@ -24,7 +24,7 @@ def experiment(files: str) -> Experiment:
     return read_experiment([f"config/{file}" for file in files.split()])
 
 
-CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml", "choi2017/open-en-de.yaml")
+CONFIGS = ("open.yaml", "bahdanau2015/open-large.yaml moses.yaml", "choi2017/open-en-de.yaml")
 CONFIGS += ("choi2017/multi30k-choi.yaml", "multi30k.yaml")
 CONFIGS += ("bahdanau2015/multi30k-en-fr.yaml moses.yaml", "bahdanau2015/multi30k-en-de.yaml")
 CONFIGS += ("bahdanau2015/multi30k-words-en-fr.yaml", "bahdanau2015/multi30k-words-en-de.yaml")

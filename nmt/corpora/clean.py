@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nmt.corpora.arrays import write_array
 from nmt.corpora.cleaned import RECORD, Pair, State, pair_files
-from nmt.corpora.pairs import byte_lines, read_byte_pairs
+from nmt.corpora.pairs import read_byte_pairs
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -30,14 +30,14 @@ def count_words(line: bytes) -> int:
     return len(line.split())
 
 
-def clean(pairs: Iterable[Pair], held_out: Sequence[frozenset[bytes]]) -> Iterator[NDArray[np.void]]:
+def clean(pairs: Iterable[Pair], held_out: Sequence[Set[bytes]]) -> Iterator[NDArray[np.void]]:
     """Yield the records of `pairs` in order, in pieces; `held_out` has the held-out lines of each side."""
     records = (_record(pair, held_out) for pair in pairs)
     while len(piece := np.fromiter(islice(records, PAIRS_PER_PIECE), RECORD)):
         yield piece
 
 
-def _record(pair: Pair, held_out: Sequence[frozenset[bytes]]) -> tuple[int, int, int, int]:
+def _record(pair: Pair, held_out: Sequence[Set[bytes]]) -> tuple[int, int, int, int]:
     source, target = map(_spaced, pair)
     source_words, target_words = count_words(source), count_words(target)
     if not source_words or not target_words:
@@ -64,10 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     held_out = pair_files(arguments.held_out_sources, arguments.held_out_targets, "held-out-")
-    held_lines = [
-        frozenset(filter(None, (_spaced(line) for files in held_out for line in byte_lines(files[side]))))
-        for side in range(2)
-    ]
+    held_lines: tuple[set[bytes], set[bytes]] = (set(), set())
+    for files in held_out:
+        for pair in read_byte_pairs(*files):
+            for side, line in zip(held_lines, pair, strict=True):
+                side.add(_spaced(line))
     with Progress(f"clean {arguments.texts[0].name}", None, "pairs") as progress:
         pairs = progress.over(read_byte_pairs(*arguments.texts))
         write_array(arguments.output, RECORD, clean(pairs, held_lines))

@@ -18,6 +18,7 @@ from nmt.settings.sections import SentencePiece
 from nmt.system.files import UserError, read_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.stop import interruptible
 
 COVERED = 0.9995
 THREADS = 4  # fixed, because the pieces depend on how the threads' sums are rounded
@@ -46,21 +47,22 @@ def learn(lines: Iterable[str], symbols: int) -> Pieces:
 
     model = io.BytesIO()
     try:
-        SentencePieceTrainer.train(
-            sentence_iterator=iter(lines),
-            model_writer=model,
-            vocab_size=symbols,
-            hard_vocab_limit=False,
-            model_type="unigram",
-            byte_fallback=True,
-            character_coverage=COVERED,
-            normalization_rule_name="identity",
-            bos_id=-1,
-            eos_id=-1,
-            num_threads=THREADS,
-            max_sentence_length=LONGEST_LINE,
-            minloglevel=2,
-        )
+        with interruptible():
+            SentencePieceTrainer.train(
+                sentence_iterator=iter(lines),
+                model_writer=model,
+                vocab_size=symbols,
+                hard_vocab_limit=False,
+                model_type="unigram",
+                byte_fallback=True,
+                character_coverage=COVERED,
+                normalization_rule_name="identity",
+                bos_id=-1,
+                eos_id=-1,
+                num_threads=THREADS,
+                max_sentence_length=LONGEST_LINE,
+                minloglevel=2,
+            )
     except RuntimeError as error:
         needed = re.search(r"required_chars\. \d+ vs (\d+)", str(error))
         if needed is None:

@@ -12,11 +12,11 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 from pathlib import Path
 
 from nmt.system.files import UserError, atomic
 from nmt.system.options import Output
+from nmt.system.stop import temporary_folder
 
 KENLM = "kenlm==0.3.0"
 # Later releases of cmeel-boost lack boost_system, which KenLM needs; cmake 4 rejects KenLM's scripts.
@@ -114,8 +114,8 @@ def provide(output: Path) -> None:
     compilers = [os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++"]
     if not any(shutil.which(compiler) for compiler in compilers if compiler):
         raise UserError("lmplz: no C++ compiler is on the PATH; install g++ or clang++, or KenLM's lmplz itself")
-    with tempfile.TemporaryDirectory(prefix="lmplz.") as folder:
-        program, libraries = _compile(Path(folder))
+    with temporary_folder("lmplz") as folder:
+        program, libraries = _compile(folder)
         for library in libraries:
             with atomic(output.parent / "lib" / library.name) as partial:
                 shutil.copyfile(library, partial)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,6 +23,7 @@ from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
 from nmt.system.files import UserError
 from nmt.system.options import Output
+from nmt.system.stop import temporary_folder
 from nmt.system.tables import Cell, number, write_csv
 
 COLUMNS = (
@@ -34,8 +34,8 @@ COLUMNS = (
 
 def closed_model(lmplz: str, order: int, text: Path, known: frozenset[bytes]) -> Any:
     """A language model (kenlm.Model) of `text` over the vocabulary `known`, see `estimate`."""
-    with tempfile.TemporaryDirectory(prefix="evidence.") as folder:
-        arpa = Path(folder) / f"{text.name}.arpa"
+    with temporary_folder("evidence") as folder:
+        arpa = folder / f"{text.name}.arpa"
         estimate(lmplz, order, byte_lines(text), known, arpa, arpa)
         return load_model(arpa)
 

@@ -64,12 +64,20 @@ def thinned(found: list[Point]) -> Iterator[Point]:
 
 
 def rows(label: str, folder: Path, before: Path | None = None) -> Iterator[list[Cell]]:
-    """The rows of COLUMNS of one training, which continues `before`. Raises UserError if its folder has no metrics."""
+    """The rows of COLUMNS of one training, which continues `before`.
+
+    Raises UserError if the metrics in its folder are missing or not whole.
+    """
     records = read_metrics(folder / METRICS)
     if not records:
         raise UserError(f"{folder / METRICS}: no metrics in it; train the model with the step train")
     # the summary's hours include those of the model that this one continues, the records' seconds do not
-    summary = read_values(folder / SUMMARY, hours=finite(0), seed=integer(0))
+    summary = read_values(folder / SUMMARY, hours=finite(0), seed=integer(0), updates=integer(0))
+    if records[-1]["updates"] != summary["updates"]:
+        raise UserError(
+            f"{folder / METRICS}: ends with update {records[-1]['updates']}, but the model has {summary['updates']}; "
+            "restore the file or train the model again"
+        )
     hours_before = summary["hours"] - (records[-1]["seconds"] or 0) / 3600
     start = read_values(before / SUMMARY, updates_best=integer(0))["updates_best"] if before else 0
     for measure in MEASURES:

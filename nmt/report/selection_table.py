@@ -30,6 +30,8 @@ def read_printed(path: str) -> dict[str, list[Cell]]:
 
 def run(arguments: argparse.Namespace) -> None:
     audit = read_csv(arguments.audit, AUDIT)
+    if not audit or audit[-1][0] != TOTAL:
+        raise UserError(f"{arguments.audit}: ends without the row {TOTAL}; make the file again")
     for number, row in enumerate(audit, 2):
         try:
             for count in row[1:-1]:

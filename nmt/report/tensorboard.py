@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError, read_lines, warn
 from nmt.system.options import OutputFolder
+from nmt.system.stop import temporary_folder
 from nmt.training.metrics import Record, folders, latest, read_metrics
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
 
     folder.mkdir(parents=True, exist_ok=True)
     earlier = list(folder.glob(EVENTS))
-    with tempfile.TemporaryDirectory(dir=folder) as partial:
-        with SummaryWriter(partial, filename_suffix=SUFFIX) as writer:
+    with temporary_folder("events", folder) as partial:
+        with SummaryWriter(str(partial), filename_suffix=SUFFIX) as writer:
             for record in records:
                 for name, tag in TAGS.items():
                     if record.get(name) is not None:
@@ -158,5 +158,5 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
                     writer.add_figure(ALIGNMENTS, figure, updates, close=False, walltime=seconds)
         for file in earlier:
             file.unlink()
-        for file in Path(partial).glob(EVENTS):
+        for file in partial.glob(EVENTS):
             os.replace(file, folder / file.name)

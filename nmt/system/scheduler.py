@@ -28,6 +28,7 @@ from nmt.system.files import UserError
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
 PATIENCE = 60  # seconds until an exit code must have crossed a shared file system
 ANSWER_SECONDS = 60  # within which a scheduler answers
+PAUSES = (5, 15, 45)  # seconds after which a refused job is submitted again: the scheduler may just be starting
 PROPERTIES = "# properties = "  # the line of a job script that says what the job needs
 # The job of the scheduler: Snakemake's script, and then its exit code in a file that is whole or absent. It names the
 # path, which a login shell sets anew.
@@ -143,14 +144,18 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.exit")}
     try:
-        run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)
+        for pause in (*PAUSES, None):
+            run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)
+            found = re.findall(scheduler.printed, run.stdout.decode(errors="replace"), re.MULTILINE)
+            if not run.returncode and found:
+                break
+            if pause is None:
+                raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
+            time.sleep(pause)
     except FileNotFoundError:
         raise UserError(f"{command[0]}: no such command; submit jobs from a machine that has it") from None
     except OSError as error:
         raise UserError(f"{command[0]}: cannot be run ({error.strerror}); correct it or the PATH") from None
-    found = re.findall(scheduler.printed, run.stdout.decode(errors="replace"), re.MULTILINE)
-    if run.returncode or not found:
-        raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
     job: str = found[-1]
     # The number may have been another job's; this one may have ended by now.
     code = folder / f"{job}.exit"

@@ -1,8 +1,16 @@
-"""Requests to stop: SIGTERM and SIGINT are recorded, so that a long step can stop where it can resume later."""
+"""Requests to stop: SIGTERM and SIGINT are recorded, so that a long step can stop where it can resume later.
+
+A step that cannot resume ends at once, but not without removing its temporary files.
+"""
 
 from __future__ import annotations
 
 import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -39,3 +47,35 @@ class Stop:
         if self.asked and number == signal.SIGINT and not self._patient:
             raise KeyboardInterrupt
         self.asked = True
+
+
+@contextmanager
+def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A folder in `parent`, or where temporary files belong, which is removed at the end, also if SIGTERM ends it."""
+    with _handling(signal.SIGTERM, _leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
+        yield Path(name)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGINT end the process at once: code outside Python would not see KeyboardInterrupt until it is done."""
+    with _handling(signal.SIGINT, signal.SIG_DFL):
+        yield
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _handling(number: signal.Signals, handler: Any) -> Iterator[None]:
+    """Handle a signal in this way; in another thread than the main one, which alone may, as before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)

@@ -45,6 +45,16 @@ def test_empty_held_out_and_repeated_pairs_are_not_clean(tmp_path: Path) -> None
     assert list(text.pairs()) == [(source.encode(), target.encode()) for source, target in [*FIRST, *SECOND]]
 
 
+def test_held_out_sides_of_different_lengths_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the shorter file lacks would be trained on."""
+    source, target = write_pairs(tmp_path, "held-out", [("a", "b"), ("c", "d")])
+    Path(source).write_text("a\n")
+    texts = write_pairs(tmp_path, "train", [("c", "other")])
+    command = ["clean", "--texts", *texts, "--held-out-sources", source, "--held-out-targets", target]
+    assert main([*command, "--output", str(tmp_path / "out.npy")]) == 1
+    assert last_line(capsys).endswith("must be aligned line by line")
+
+
 def test_duplicates_may_be_kept(tmp_path: Path) -> None:
     text = cleaned(tmp_path, FIRST, SECOND, drop_duplicates=False)
     assert text.states.tolist() == [

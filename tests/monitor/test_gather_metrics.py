@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ from tests.training.toy import arguments, records
 
 
 def write(folder: Path, lines: list[dict[str, float | None]], hours: float, seed: int = 7) -> Path:
+    summary = {"hours": hours, "seed": seed, "updates": lines[-1]["updates"] if lines else 0, "updates_best": 100}
     folder.mkdir()
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "summary.json").write_text(json.dumps({"hours": hours, "seed": seed, "updates_best": 100}))
+    (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 
 
@@ -120,3 +122,14 @@ def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.Cap
 def test_a_model_without_its_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gather_metrics", "--model", "A", "--output", str(tmp_path / "c.csv")]) == 1
     assert capsys.readouterr().err.startswith("nmt gather_metrics: --model A: give a label, a folder and, if")
+
+
+def test_metrics_that_were_cut_are_one_line(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their hours would be counted from another beginning."""
+    assert main(arguments(toy, tmp_path)) == 0
+    metrics = tmp_path / "model/metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes()[: metrics.stat().st_size // 2])
+    capsys.readouterr()
+    assert main(["gather_metrics", "--model", "one", str(tmp_path / "model"), "--output", str(tmp_path / "a.csv")]) == 1
+    said = r".*metrics.jsonl: ends with update \d+, but the model has 30; restore the file or train the model again\n"
+    assert re.fullmatch(f"nmt gather_metrics: {said}", capsys.readouterr().err)

@@ -30,6 +30,13 @@ def table(folder: Path, *corpora: str, printed: bool) -> dict[str, dict[str, str
         return {row["corpus"]: row for row in csv.DictReader(file)}
 
 
+def test_an_audit_that_was_cut_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(audit(tmp_path, "one"))
+    path.write_text(path.read_text().rpartition("total")[0])
+    assert main(["selection_table", "--audit", str(path), "--output", str(tmp_path / "selection.csv")]) == 1
+    assert capsys.readouterr().err.endswith("audit.csv: ends without the row total; make the file again\n")
+
+
 def test_the_papers_words_stand_beside_ours(tmp_path: Path) -> None:
     rows = table(tmp_path, "europarl-v7", "giga-fren", printed=True)
     beside = {name: (row["target_words"], row["paper_words"], row["paper_words_kept"]) for name, row in rows.items()}

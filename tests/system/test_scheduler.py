@@ -40,6 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scheduler_module, "PAUSES", (0, 0, 0))
     return tmp_path
 
 
@@ -164,6 +165,16 @@ def test_a_mistake_is_one_line(folder: Path, words: list[str], said: str, capfd:
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_a_submission_that_is_refused_is_tried_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As while the scheduler starts."""
+    write_jobscript(folder, TRAIN)
+    program = folder / "programs" / "qsub"
+    tries = folder / "tries"
+    program.write_text(f"#!/bin/sh\ncat > /dev/null; echo >> {tries}\n[ $(wc -l < {tries}) = 3 ] && echo 4711\n")
+    assert main(["submit", "pbs", str(folder / "snakejob.sh")]) == 0
+    assert capsys.readouterr().out == "4711\n"
 
 
 def test_what_a_login_prints_is_no_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from nmt.system.stop import Stop
+from nmt.system.stop import Stop, interruptible, temporary_folder
 
 
 def test_a_second_interrupt_stops_at_once() -> None:
@@ -23,3 +26,29 @@ def test_a_second_interrupt_stops_at_once() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         assert stop.asked
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == handlers
+
+
+def test_a_temporary_folder_does_not_outlive_sigterm(tmp_path: Path) -> None:
+    def work() -> None:
+        with temporary_folder("step", tmp_path) as folder:
+            (folder / "file").touch()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as end:
+        work()
+    assert end.value.code == 143
+    assert list(tmp_path.iterdir()) == []
+    with temporary_folder("step", tmp_path) as folder:
+        assert folder.name.startswith("step.")
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_sigint_ends_code_that_is_not_python_at_once() -> None:
+    code = "import os, signal; from nmt.system.stop import interruptible\nwith interruptible(): os.kill(os.getpid(), 2)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGINT
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible():
+        pass
+    assert signal.getsignal(signal.SIGINT) is before

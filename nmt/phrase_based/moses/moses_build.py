@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +41,7 @@ from nmt.system.files import (
 )
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.progress import Progress
+from nmt.system.stop import temporary_folder
 
 
 class Source(NamedTuple):
@@ -87,7 +87,7 @@ def check_tools() -> None:
     if not any(shutil.which(compiler) for compiler in COMPILERS if compiler):
         missing.insert(0, "a C++ compiler")
     if not missing:
-        with tempfile.TemporaryDirectory(prefix="moses_build.") as folder:
+        with temporary_folder("moses_build") as folder:
             said = subprocess.run(
                 ["cmake", "-S", Path(__file__).parent, "-B", folder, "-DONLY_CHECK=ON"],
                 stdout=subprocess.PIPE,

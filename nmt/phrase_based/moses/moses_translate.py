@@ -15,9 +15,10 @@ from nmt.system.options import Output, add_threads_argument
 
 
 def search_flags(settings: PhraseBased, threads: int) -> list[str]:
-    """The options of the decoder that set the size of its search."""
+    """The options of the decoder that set the size of its search. Ties do not depend on addresses in memory."""
     stack = str(settings.stack)
     limits = ["-v", "0", "-search-algorithm", "1", "-cube-pruning-pop-limit", stack, "-s", stack]
+    limits += ["-cube-pruning-deterministic-search", "true"]
     return [*limits, "-distortion-limit", str(settings.distortion_limit), "-threads", str(threads)]
 
 

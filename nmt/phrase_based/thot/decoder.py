@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -26,6 +25,7 @@ from nmt.phrase_based.text import SEPARATOR, split_escaped
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, read_lines, sha256, verify, write_json
 from nmt.system.options import add_threads_argument
+from nmt.system.stop import temporary_folder
 
 WEIGHTS = (
     *("words", "language_model", "target_phrase_lengths", "jumps", "source_phrase_lengths"),
@@ -66,8 +66,7 @@ def add_decoder_arguments(parser: argparse.ArgumentParser) -> None:
 def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]]) -> Iterator[Path]:
     """Yield a folder of all models under the names that Thot expects, with the phrases of `sentences` only."""
     settings: PhraseBased = arguments.settings
-    with tempfile.TemporaryDirectory(prefix="phrase_based.") as name:
-        folder = Path(name)
+    with temporary_folder("phrase_based") as folder:
         for side, option in SIDES.items():
             for file in model_files(getattr(arguments, option), "thot_word_align"):
                 (folder / f"tm_{side}{file.suffix}").symlink_to(file.resolve())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
+from nmt.system.stop import temporary_folder
 
 PAIRS_PER_PIECE = 1000
 
@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
             found = model.get_best_alignments([source for source, _ in piece], [target for _, target in piece])
             alignments += [links_of(matrix) for _, matrix in found]
             progress.update(len(piece))
-    with tempfile.TemporaryDirectory(prefix="thot_word_align.") as folder:
-        model.print(str(Path(folder) / MODEL))
-        for file in sorted(Path(folder).iterdir()):
+    with temporary_folder("thot_word_align") as folder:
+        model.print(str(folder / MODEL))
+        for file in sorted(folder.iterdir()):
             with atomic(arguments.output / file.name) as partial:
                 shutil.copyfile(file, partial)
     write_digests(arguments.output)

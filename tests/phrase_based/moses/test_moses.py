@@ -29,7 +29,7 @@ if "--version" in sys.argv:
     sys.exit()
 ini = open(option("-f")).read()
 assert option("-search-algorithm") == "1" and option("-cube-pruning-pop-limit")
-assert option("-v") == "0" and option("-threads")
+assert option("-v") == "0" and option("-threads") and option("-cube-pruning-deterministic-search") == "true"
 for line in sys.stdin:
     if not line.endswith("\\n"):
         break  # as Moses does
