@@ -12,7 +12,6 @@ try:
     import shutil
     import signal
     import textwrap
-    import threading
     from collections.abc import Callable, Iterator
     from contextlib import contextmanager
     from types import FrameType
@@ -21,7 +20,7 @@ try:
     from nmt.system import options
     from nmt.system.files import DISK_FULL, UserError
     from nmt.system.orphans import end_with_run
-    from nmt.system.stop import STOPPED, StoppedError
+    from nmt.system.stop import STOPPED, StoppedError, handling
     from nmt.system.streams import discard_output, open_closed
 except KeyboardInterrupt:
     sys.exit(130)
@@ -173,16 +172,8 @@ def _noted(interruptions: list[int]) -> Iterator[None]:
         interruptions.append(number)
         signal.default_int_handler(number, frame)
 
-    if threading.current_thread() is not threading.main_thread() or (
-        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    with handling(signal.SIGINT, interrupt):
         yield
-        return
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _lacks_memory(error: MemoryError | RuntimeError) -> bool:

@@ -10,8 +10,8 @@ from pathlib import Path, PosixPath
 from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
-STANDARD_INPUT = Path("/dev/stdin")
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
+STANDARD_INPUT = Path("/dev/stdin")
 
 
 class Output(PosixPath):

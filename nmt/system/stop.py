@@ -52,14 +52,14 @@ class Stop:
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """A folder in `parent`, or where temporary files belong, which is removed at the end, also if SIGTERM ends it."""
-    with _handling(signal.SIGTERM, _leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
+    with handling(signal.SIGTERM, _leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
         yield Path(name)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let SIGINT end the process at once: code outside Python would not see KeyboardInterrupt until it is done."""
-    with _handling(signal.SIGINT, signal.SIG_DFL):
+    with handling(signal.SIGINT, signal.SIG_DFL):
         yield
 
 
@@ -69,9 +69,9 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _handling(number: signal.Signals, handler: Any) -> Iterator[None]:
-    """Handle a signal in this way; in another thread than the main one, which alone may, as before."""
-    if threading.current_thread() is not threading.main_thread():
+def handling(number: signal.Signals, handler: Any) -> Iterator[None]:
+    """Handle a signal in this way, unless it is ignored, or this is not the main thread, which alone may change it."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(number) is signal.SIG_IGN:
         yield
         return
     before = signal.signal(number, handler)

@@ -48,7 +48,10 @@ def test_a_temporary_folder_does_not_outlive_sigterm(tmp_path: Path) -> None:
 def test_sigint_ends_code_that_is_not_python_at_once() -> None:
     code = "import os, signal; from nmt.system.stop import interruptible\nwith interruptible(): os.kill(os.getpid(), 2)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGINT
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     with interruptible():
-        pass
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as of a job in the background
+    signal.signal(signal.SIGINT, before)
+    with interruptible():
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
     assert signal.getsignal(signal.SIGINT) is before
