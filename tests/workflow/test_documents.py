@@ -261,9 +261,17 @@ def test_the_table_of_an_account_is_that_of_the_run(run: str, places: tuple[str,
         assert f"| {row} |" in TEXTS[f"results/{run}/README.md"]
 
 
-@pytest.mark.parametrize("path", ["bench/witness.csv", "open/bpe-newstest2014.csv", "open/bpe-heldout-law-test.csv"])
-def test_the_comparisons_of_the_account_are_those_of_the_run(path: str) -> None:
-    text = TEXTS["results/open/README.md"]
+@pytest.mark.parametrize(
+    ("run", "path"),
+    [
+        ("open", "bench/witness.csv"),
+        ("multi30k-words-en-fr", "bench/witness-multi30k.csv"),
+        ("open", "open/bpe-newstest2014.csv"),
+        ("open", "open/bpe-heldout-law-test.csv"),
+    ],
+)
+def test_the_comparisons_of_the_account_are_those_of_the_run(run: str, path: str) -> None:
+    text = TEXTS[f"results/{run}/README.md"]
     for row in rows(path):
         difference, lower, upper, bleu, other = (
             float(row[name]) for name in ("difference", "lower", "upper", "bleu", "baseline_bleu")
