@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,3 +113,11 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
     disk = SmallDisk(tmp_path / "disk")
     yield disk
     disk.remove()
+
+
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """SIGINT as at a terminal: in the background of a script, tests and all that they start would ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -405,6 +405,7 @@ runpy.run_module("nmt", run_name="__main__")
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 
+@pytest.mark.usefixtures("sigint")
 def test_an_interruption_that_a_library_takes_for_an_error_is_silent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -319,6 +319,7 @@ def test_it_says_where_it_is(
     assert said.out == ""
 
 
+@pytest.mark.usefixtures("sigint")
 def test_ctrl_c_during_a_translation_ends_it_quietly(tmp_path: Path) -> None:
     """A process that ends while one of its threads is in PyTorch is aborted."""
     folder = save(tmp_path, end=-50)  # a search that takes seconds
@@ -330,7 +331,10 @@ def test_ctrl_c_during_a_translation_ends_it_quietly(tmp_path: Path) -> None:
         connection.request("POST", "/translate", json.dumps({"text": "s2 " * LONGEST}).encode(), JSON)
         assert connection.getresponse().read(1)  # the search has begun
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        try:
+            assert process.wait(timeout=60) == 130
+        finally:
+            process.kill()
         assert process.stderr.read() == ""
 
 

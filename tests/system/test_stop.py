@@ -45,6 +45,7 @@ def test_a_temporary_folder_does_not_outlive_sigterm(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.usefixtures("sigint")
 def test_sigint_ends_code_that_is_not_python_at_once() -> None:
     code = "import os, signal; from nmt.system.stop import interruptible\nwith interruptible(): os.kill(os.getpid(), 2)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGINT

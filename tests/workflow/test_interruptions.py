@@ -199,15 +199,8 @@ def check(folder: Path, request: pytest.FixtureRequest, planned: list[Blow], see
     assert landed > len(planned) / 2
 
 
-@pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
-    """SIGINT heeded by Snakemake even where these tests run in the background of a script, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.long
+@pytest.mark.usefixtures("sigint")
 def test_struck_by_each_signal_it_ends_with_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     kinds = [(signal.SIGKILL, "snakemake"), (signal.SIGTERM, "a job"), (signal.SIGINT, "everyone")]
     check(tmp_path, request, blows(5, kinds), 5)
@@ -215,6 +208,7 @@ def test_struck_by_each_signal_it_ends_with_the_same_bytes(request: pytest.Fixtu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.usefixtures("sigint")
 def test_struck_five_times_it_ends_with_the_same_bytes(
     request: pytest.FixtureRequest, tmp_path: Path, seed: int
 ) -> None:
