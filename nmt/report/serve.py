@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import select
 import sys
@@ -111,8 +112,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"nmt serve: http://{arguments.host}:{found.server_port}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
         try:
             found.serve_forever()
-        finally:
-            service.close()
+        except KeyboardInterrupt:
+            os._exit(130)  # any other end aborts a process of which another thread is in PyTorch
 
 
 class _TimeOverError(Exception):
@@ -134,7 +135,6 @@ class Service:
             reader(language, pieces=not trained.has_words(side)) for side, language in enumerate(languages)
         )
         self._turn = threading.Lock()
-        self._closed = False
 
     def translate(self, text: str, show: Callable[[Message], None]) -> Message:
         """Show the best translation while it is found, and return the n best; an error of `show` ends the search.
@@ -169,7 +169,6 @@ class Service:
 
         def watch(leader: Callable[[], Hypothesis]) -> None:
             nonlocal silent_until
-            self._check_open()
             start = time.monotonic()
             if start >= end_of_turn:
                 raise _TimeOverError(leader())
@@ -179,25 +178,12 @@ class Service:
                 silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
 
         with self._turn:
-            self._check_open()
             end_of_turn = time.monotonic() + LONGEST_SEARCH
             try:
                 [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
             except _TimeOverError as over:
                 best = [over.best]
         return message(best, True)
-
-    def close(self) -> None:
-        """End the search that is under way, and begin no other.
-
-        A process that ends while one of its threads is in PyTorch is aborted.
-        """
-        self._closed = True
-        self._turn.acquire()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConnectionAbortedError("the server ends")
 
 
 class _Server(ThreadingHTTPServer):
