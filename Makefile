@@ -113,7 +113,7 @@ lint: .venv/made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 to 3.14 is needed: make PYTHON=python3.11")'
 	@echo "Installing Python packages into .venv; this takes one to three minutes."
 	@$(PYTHON) -m venv .venv
-	@# Without compiling every module, installing takes half as long; Python compiles those that are used.
+	@# Compiling every module would double the processor time; Python compiles what it imports.
 	@.venv/bin/python -m pip install --no-compile --requirement requirements.txt | \
 		awk '/^(Collecting|Processing)/ { printf "."; fflush() } /^Installing/ { printf " fetched, installing"; fflush() } END { print "" }'
 	@.venv/bin/python -m pip install --quiet --no-deps --editable .

@@ -31,7 +31,7 @@ def check(arguments: argparse.Namespace) -> None:
 
     An output that is named twice, or that is an input, is refused too, and so is a folder that is replaced with an
     input in it. Every other path among the options is an input, and so is a word that names a file; neither may be a
-    named pipe. A file that is standard input is an input, too.
+    named pipe. Standard input is an input, too, if it is a file.
     """
     check_numbers(arguments)
     outputs, inputs = [], []

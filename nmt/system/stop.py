@@ -51,7 +51,7 @@ class Stop:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A folder in `parent`, or where temporary files belong, which is removed at the end, also if SIGTERM ends it."""
+    """A new folder, in `parent` or where temporary files belong; it is removed at the end, even if SIGTERM comes."""
     with handling(signal.SIGTERM, _leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
         yield Path(name)
 
@@ -70,7 +70,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def handling(number: signal.Signals, handler: Any) -> Iterator[None]:
-    """Handle a signal in this way, unless it is ignored, or this is not the main thread, which alone may change it."""
+    """Handle a signal by `handler`, unless it is ignored or this is not the main thread, which alone may do so."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(number) is signal.SIG_IGN:
         yield
         return
