@@ -40,8 +40,7 @@ STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "nmt",
     "axes.linewidth": 0.8,
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
+    "figure.dpi": 200,
 }
 
 
@@ -111,6 +110,8 @@ def save(figure: Figure, outputs: Sequence[str]) -> None:
     formats = formats_of(outputs)
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the fixed date in the fonts
     with one_font_warning(outputs[0]):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again would shift between formats
         for output, kind in zip(outputs, formats, strict=True):
             drawn = io.BytesIO()  # the PDF backend hides the errno of a full disk
             figure.savefig(drawn, format=kind, metadata=METADATA[kind])

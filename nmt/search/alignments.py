@@ -44,8 +44,11 @@ class Alignment:
 
 
 def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
-    """The alignments of the best translations in order, with the words of `sources`; UserError if these do not fit."""
-    last = -1
+    """The alignments of the best translations in order, with the words of `sources`.
+
+    Raises UserError if they do not fit or, at the end, if a line of `sources` that has words has no alignment.
+    """
+    last, left = -1, {line for line, source in enumerate(sources) if split_words(source)}
     for number, text in enumerate(read_lines(path), 1):
         try:
             record = json.loads(text)
@@ -55,9 +58,12 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
             if not last < line < len(sources):
                 raise ValueError(f"sentence {line + 1} is out of place")
             last = line
+            left.discard(line)
             yield _checked(record, sources[line])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
+    if left:
+        raise UserError(f"{path}: no alignment of line {min(left) + 1}; translate the whole text again")
 
 
 def _checked(record: dict[str, Any], sentence: str) -> Alignment:

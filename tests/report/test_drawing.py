@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
@@ -12,7 +13,9 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
+from nmt.report import heatmap
 from nmt.report.drawing import CJK_FONTS, FONT, fonts, one_font_warning, save, style
+from nmt.report.panels import Panel
 
 WORD = "房"
 
@@ -78,3 +81,14 @@ def test_chinese_is_drawn_with_an_installed_font(
         assert draw(tmp_path) == []
     assert capsys.readouterr().err == ""
     assert "#Square-" in (tmp_path / "word.svg").read_text()
+
+
+def test_a_picture_does_not_depend_on_the_formats_beside_it(tmp_path: Path) -> None:
+    words = [f"word{'s' * number}" for number in range(12)]
+    panels = [Panel(letter, words, words, np.eye(12)) for letter in "abc"]
+    for folder, kinds in (("one", ["png"]), ("three", ["pdf", "svg", "png"])):
+        (tmp_path / folder).mkdir()
+        with style():
+            save(heatmap.draw(panels), [str(tmp_path / folder / f"heatmap.{kind}") for kind in kinds])
+    one, three = ((tmp_path / folder / "heatmap.png").read_bytes() for folder in ("one", "three"))
+    assert one == three

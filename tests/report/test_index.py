@@ -44,16 +44,17 @@ def record(line: int, target: list[str], *, attention: bool) -> dict[str, Any]:
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
-    """A command that makes a page of two sets and two models; the second set is one sentence that is not translated."""
+    """A command that makes a page of two sets and two models; the second line of the second set has no words."""
     texts = {"source": map(source, range(SENTENCES)), "reference": (REFERENCE.format(n) for n in range(SENTENCES))}
     texts["baseline"] = (f"cette maison {n}" for n in range(SENTENCES))
     for side, lines in texts.items():
         (tmp_path / f"big.{side}").write_text("".join(f"{line}\n" for line in lines))
-        (tmp_path / f"small.{side}").write_text(f"{ARABIC}\n" if side == "source" else "\n")
+        (tmp_path / f"small.{side}").write_text(f"{ARABIC}\n\n" if side == "source" else "\n\n")
     for model, target in TARGETS.items():
         records = [record(n, target(n).split(" "), attention=model == "looks") for n in range(SENTENCES)]
         (tmp_path / f"{model}.big").write_text("".join(json.dumps(one) + "\n" for one in records))
-        (tmp_path / f"{model}.small").write_text("")
+        translated = {"source": [*ARABIC.split(" "), "<eos>"], "target": ["feu"], "weights": None}
+        (tmp_path / f"{model}.small").write_text(json.dumps({"line": 0, "rank": 0, **translated}) + "\n")
     for system, scores in BLEU.items():
         for name, bleu in zip(("big", "small"), scores, strict=True):
             values = dict.fromkeys(("signature", "detokenized_signature"), "a") | {"bleu": bleu, "sentences": 1}
@@ -110,8 +111,8 @@ def test_alignments_are_cut_into_scripts(arguments: list[str], tmp_path: Path) -
     assert [system[3] for system in text["systems"]] == ["le feu", "l'\beau", "cette maison 3"]
     [small] = json.loads("[" + (folder / "small.js").read_text()[:-3].partition(",")[2] + "]")
     assert text["scores"][1][3] == round(sentence_chrf("l'eau", "l'eau de la maison 3, bleue."), 1)
-    assert small.pop("scores") == [[None], [None], [0.0]]
-    assert small == {"source": [ARABIC], "reference": [""], "systems": [[None], [None], [""]]}
+    assert small.pop("scores") == [[0.0, None], [0.0, None], [0.0, 0.0]]
+    assert small == {"source": [ARABIC, ""], "reference": ["", ""], "systems": [["feu", None], ["feu", None], ["", ""]]}
     page = (tmp_path / "results/index.html").read_text()
     assert 'src="figure2.svg"' in page
     assert 'href="figure2.pdf"' in page
@@ -201,7 +202,7 @@ def test_text_that_came_tokenized_keeps_its_spaces(
 def test_pieces_are_those_of_the_models_and_of_no_baseline(arguments: list[str], tmp_path: Path) -> None:
     place = arguments.index("--languages")
     arguments[place : place + 3] = ["--pieces", "target"]
-    (tmp_path / "big.source").write_text("".join(f"▁ the cat ▁ {n}\n" for n in range(SENTENCES)))
+    (tmp_path / "big.source").write_text("▁ the cat ▁ 0" + "\n" * SENTENCES)
     for model in TARGETS:
         line = {"line": 0, "rank": 0, "source": ["▁", "the", "<eos>"], "target": ["▁le", "s", "▁chats", "<eos>"]}
         (tmp_path / f"{model}.big").write_text(json.dumps({**line, "weights": None}) + "\n")
@@ -387,9 +388,11 @@ def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> No
         location.hash = 'small/table1';
         await at_once();
         found.tabs = [...document.querySelectorAll('.tab')].map((one) => one.hidden);
-        location.hash = 'small/1';
+        location.hash = 'small/2';
         await at_once();
         found.small = asked('#sentence .cards p');
+        location.hash = 'small/1';
+        await at_once();
         const places = ['#sentence .source .text', '#sentence h2'].map((one) => document.querySelector(one));
         found.directions = places.map((one) => getComputedStyle(one).direction);
         """,
@@ -591,14 +594,11 @@ def test_the_keyboard_alone_reaches_everything(arguments: list[str], tmp_path: P
 def test_two_alignments_are_side_by_side_and_fit(arguments: list[str], tmp_path: Path, width: int, dark: bool) -> None:
     words = [f"word{number}" for number in range(60)]
     source = " ".join(words)
-    (tmp_path / "big.source").write_text("".join(f"{source}\n" for _ in range(SENTENCES)))
+    (tmp_path / "big.source").write_text(source + "\n" * SENTENCES)
     weights = [[1 / 61] * 61] * 61
-    lines = [
-        json.dumps({"line": n, "rank": 0, "source": [*words, "<eos>"], "target": [*words, "<eos>"], "weights": weights})
-        for n in range(SENTENCES)
-    ]
+    one = {"line": 0, "rank": 0, "source": [*words, "<eos>"], "target": [*words, "<eos>"], "weights": weights}
     for model in TARGETS:
-        (tmp_path / f"{model}.big").write_text("".join(f"{line}\n" for line in lines[:1]))
+        (tmp_path / f"{model}.big").write_text(json.dumps(one) + "\n")
     main(arguments)
     with browser(f"{(tmp_path / 'results/index.html').as_uri()}#big/1", width=width, dark=dark) as page:
         page.until("document.querySelectorAll('.cards button').length === 2")

@@ -35,9 +35,9 @@ def test_a_line_of_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "alignments.jsonl"
     path.write_text("".join(f"{each.to_json()}\n" for each in (one, other, fixed)))
     rounded = replace(one, source=["a", "b", EOS_SYMBOL], weights=[[0.1235, 0.8, 0.1], [0.0, 0.5, 0.5]])
-    assert list(read_alignments(str(path), ["z", "a b", "e"])) == [rounded, fixed]
+    assert list(read_alignments(str(path), ["", "a b", "e"])) == [rounded, fixed]
     with pytest.raises(UserError, match=r"line 1 is not an alignment of the source \(its source words differ\)"):
-        list(read_alignments(str(path), ["z", "a c", "e"]))
+        list(read_alignments(str(path), ["", "a c", "e"]))
 
 
 def test_source_subwords_are_summed_and_target_subwords_averaged() -> None:

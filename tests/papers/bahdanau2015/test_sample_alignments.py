@@ -161,12 +161,13 @@ def test_a_set_with_other_text_has_drawn_panels(
     assert "line 4 of my_set is not the paper's sentence; Figure 3 leaves it out" in capsys.readouterr().err
 
 
-def test_a_sentence_of_the_paper_without_alignment(
-    arguments: list[str], tmp_path: Path, printed: None, capsys: pytest.CaptureFixture[str]
+def test_a_file_that_was_cut_at_a_line(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path, [])
+    lines = (tmp_path / "alignments").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "alignments").write_text("".join(lines[:-1]), encoding="utf-8")
     assert main(arguments) == 1
-    assert "no alignment of line 4; translate the set again" in capsys.readouterr().err
+    assert "no alignment of line 6; translate the whole text again" in capsys.readouterr().err
     assert not (tmp_path / "points.csv").exists()
 
 
@@ -186,13 +187,12 @@ def test_a_line_that_is_not_there(
     assert not (tmp_path / "points.csv").exists()
 
 
-def test_a_chosen_line_without_alignment(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments[-1] = settings(1)
-    write(tmp_path, [])
+def test_a_chosen_line_without_words(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments[-1] = settings(7)
+    with (tmp_path / "source").open("a", encoding="utf-8") as file:
+        file.write("\n")
     assert main(arguments) == 1
-    assert "no alignment of line 1" in capsys.readouterr().err
+    assert "line 7 has no words; choose another line, or auto" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
