@@ -96,8 +96,10 @@ def run(arguments: argparse.Namespace) -> None:
             kept[alignment.line] = alignment
         if drawable(alignment, source_shortlist, target_shortlist):
             candidates.append(alignment)
-    if wanted is not None and wanted not in kept:
-        raise UserError(f"{arguments.source}: line {wanted + 1} has no words; choose another line, or auto")
+    for line in lines if wanted is None else [wanted, *lines]:
+        if line not in kept:
+            hint = "choose another line, or auto" if line == wanted else "tokenize the set again"
+            raise UserError(f"{arguments.source}: line {line + 1} has no words; {hint}")
     picked = pick(candidates, kept.get(wanted), [kept[line] for line in lines], arguments.seed)
     if len(picked) < 1 + len(OTHERS):
         warn(

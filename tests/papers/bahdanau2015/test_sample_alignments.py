@@ -161,6 +161,16 @@ def test_a_set_with_other_text_has_drawn_panels(
     assert "line 4 of my_set is not the paper's sentence; Figure 3 leaves it out" in capsys.readouterr().err
 
 
+def test_a_sentence_of_the_paper_without_words(
+    arguments: list[str], tmp_path: Path, printed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments[arguments.index("--source") + 1] = str(tmp_path / "blank")
+    (tmp_path / "blank").write_text("\n" * 6, encoding="utf-8")
+    write(tmp_path, [])
+    assert main(arguments) == 1
+    assert "line 4 has no words; tokenize the set again" in capsys.readouterr().err
+
+
 def test_a_file_that_was_cut_at_a_line(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
