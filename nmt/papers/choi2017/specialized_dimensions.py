@@ -75,7 +75,7 @@ class WordClasses:
         return np.where(deviation > 0, above, -np.inf)
 
 
-class Alignment:
+class AlignedSymbols:
     """The weights (P + 1, D) of the source symbols that the aligner attends to, summed over all target symbols."""
 
     def __init__(self, dimensions: int, permutations: int, generator: np.random.Generator) -> None:
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
     dimensions = 2 * trained.model.architecture.hidden
     generator = np.random.default_rng(arguments.seed)
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
-    aligned = Alignment(dimensions, settings.permutations, generator)
+    aligned = AlignedSymbols(dimensions, settings.permutations, generator)
     sources, translations = read_parallel(arguments.source, arguments.translation)
     encoded = encode(trained, sources, translations, arguments.source)
     sentences = [one for one in encoded if one.source_ids and one.target_ids]

@@ -10,7 +10,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.evaluation.bootstrap import holm
-from nmt.papers.choi2017.specialized_dimensions import GENERATED, Alignment, WordClasses, best, read_word_classes
+from nmt.papers.choi2017.specialized_dimensions import GENERATED, AlignedSymbols, WordClasses, best, read_word_classes
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
 from nmt.system.files import UserError
@@ -41,7 +41,7 @@ def test_a_dimension_for_a_class_of_words(planted: bool) -> None:
 @pytest.mark.parametrize("planted", [True, False])
 def test_a_dimension_for_the_alignment(planted: bool) -> None:
     random = np.random.default_rng(1)
-    sums = Alignment(DIMENSIONS, PERMUTATIONS, np.random.default_rng(2))
+    sums = AlignedSymbols(DIMENSIONS, PERMUTATIONS, np.random.default_rng(2))
     for _ in range(50):
         targets, sources = random.integers(4, 12, 2)
         strongest = random.integers(0, sources, targets)
