@@ -1,5 +1,7 @@
 """Word embeddings gated by the whole source sentence: the contextualization of Choi et al. (2017), Section 4.3.
 
+The paper prints c; the gates follow an earlier paper of its authors (docs/fidelity.md):
+
 c = mean_t NN(x_t),  x_t <- x_t o sigma(G_x c + b_x),  y_t <- y_t o sigma(G_y c + b_y).
 
 The paper calls NN a feedforward network and does not specify its layers. Ours has two, with tanh.

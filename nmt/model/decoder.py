@@ -47,7 +47,7 @@ class Decoder(Layer):
         return Memory(kept, maps, torch.tanh(self.linear(summary, self.W_s, bias=self.b_s)), gate)
 
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
-        """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
+        """The prediction of y_i from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
         The N rows are k for each sentence of `memory`, side by side.
         """
@@ -79,9 +79,9 @@ class Decoder(Layer):
         return self.readout.hidden(seen, previous, context).transpose(0, 1)
 
     def attending(self, memory: Memory, target: Tensor) -> tuple[Tensor, Tensor]:
-        """The arguments of `attention.attend` for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
+        """The last two arguments of `attention.attend` for each word of `target` (B, Ty): s_{i-1} and E y_{i-1}.
 
-        They have B * Ty rows; the Ty rows of a sentence are side by side.
+        (B Ty, n) and (B Ty, m); the Ty rows of a sentence are side by side.
         """
         words = PreviousWords(self.embedding, target.T, memory.gate)
         states, _ = self._run(memory, words)

@@ -12,7 +12,7 @@ from nmt.settings.variant import Optimization
 
 @torch.no_grad()
 def initialize(model: Network, settings: Optimization) -> None:
-    """Fill `model` in place; the same `seed` gives the same weights on every device.
+    """Fill `model` in place, in the order of `ordered_parameters`; a `seed` gives the same weights on every device.
 
     All vectors (v_a and the biases) are zero, except that the bias of an LSTM's forget gates is `forget_bias`.
     Recurrent matrices are random orthogonal. Other matrices are Gaussian with deviation `initialization_scale` (0.01),

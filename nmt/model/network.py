@@ -26,7 +26,7 @@ def unchanged(x: Tensor) -> Tensor:
 class Network(nn.Module):
     """The model that `architecture` describes, for K_x source and K_y target symbols; its weights are uninitialized.
 
-    `implementation` is "fast", or "readable" for the equations step by step.
+    `implementation` is "fast"; with "readable" the model computes the equations step by step.
     """
 
     def __init__(
@@ -47,16 +47,17 @@ class Network(nn.Module):
     def ordered_parameters(self) -> list[nn.Parameter]:
         """The parameters in the order of drawing weights and of summing gradient norms, which decides a seed's results.
 
-        First the decoder's context matrices, W_s and b_s, then the others in the order of the modules.
+        A checkpoint holds the state of the optimizer in this order, too. First come the decoder's context matrices, W_s
+        and b_s, then the others in the order of the modules.
         """
         decoder = self.decoder
         first = [*decoder.unit.context_matrices, decoder.W_s, decoder.b_s]
         return list(dict.fromkeys([*first, *self.parameters()]))
 
     def freeze(self, precision: str = "float32") -> None:
-        """Prepare the decoder's weights for fast products in `precision`. They must not change afterwards.
+        """Prepare the decoder's weights for fast products in `precision`, "float32" or "bf16"; keeps a second copy.
 
-        Keeps a second copy of them.
+        The weights must not change afterwards. The model cannot be trained: these products pass no gradient to them.
         """
         prepared = Prepared(torch.bfloat16 if precision == "bf16" else None)
         for module in self.decoder.modules():
@@ -75,7 +76,7 @@ class Network(nn.Module):
         return memory.initial
 
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
-        """log p(y_i) from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
+        """The prediction of y_i from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
         The N rows are k for each sentence of `memory`, side by side; they share what is kept of it.
         """
@@ -94,7 +95,7 @@ class Network(nn.Module):
         return scattered.sum(dim=1)
 
     def summed_nll(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
-        """The training cost: the sum of -log p(y | x) over the minibatch, a scalar."""
+        """The training cost: the sum of -log p(y | x) over the minibatch, a scalar in nats, as in `forward`."""
         hidden, readout = self._hidden(source, source_mask, target, self.dropout), self.decoder.readout
         if not self.fast:
             return readout.nll(hidden[target_mask], target[target_mask]).sum()

@@ -84,7 +84,7 @@ class Prepared(Products):
             laid_out = _laid_out(joined if self._dtype is None else joined.to(self._dtype))
             if bias is not None:
                 bias = functional.pad(bias.detach().to(laid_out.dtype), (0, len(laid_out) - len(joined)))
-            self._found[key] = weights, laid_out, bias
+            self._found[key] = weights, laid_out, bias  # the weights too: a new tensor could get the id of a freed one
         _, laid_out, bias = self._found[key]
         rows = sum(map(len, weights))
         return _product(self.rounded(x), laid_out, bias)[..., :rows].to(x.dtype)
@@ -99,7 +99,7 @@ class Prepared(Products):
 
 
 def _laid_out(weights: Tensor) -> Tensor:
-    """`weights` (rows, columns) in the layout of oneDNN, by the operations of `torch.compile`; on a GPU aligned."""
+    """`weights` (rows, columns) in the layout of oneDNN, by private operations of `torch.compile`; on a GPU aligned."""
     if weights.is_cuda:
         return _aligned(weights)
     if weights.device.type != "cpu" or not torch.backends.mkldnn.is_available():

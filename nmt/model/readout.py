@@ -12,7 +12,7 @@ from nmt.settings.variant import Architecture
 
 
 class Readout(Layer):
-    """t~_i = U_o s + V_o E y_{i-1} + C_o c_i, t_i = pairwise maximum of t~_i, p(y_i) = softmax(W_o t_i).
+    """t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b_t, t_i = pairwise maximum of t~_i, p(y_i) = softmax(W_o t_i + b_o).
 
     With an `output_rank`, as in the original code, the output matrix is a product W_o W_1 of (K, rank) and (rank, l);
     without one, it is the paper's single W_o (K, l).
@@ -44,7 +44,7 @@ class Readout(Layer):
         return self.linear(self.linear.rounded(hidden), self.W_o, bias=self.b_o)
 
     def nll(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), computed in chunks to save memory."""
+        """-log p of `words` (N,) given `hidden` (N, l or rank): (N,), in nats. Chunks save memory without autograd."""
         losses = [
             functional.nll_loss(self._log_probabilities(rows), targets, reduction="none")
             for rows, targets in zip(hidden.split(softmax.CHUNK), words.split(softmax.CHUNK), strict=True)

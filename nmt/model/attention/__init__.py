@@ -46,16 +46,17 @@ class Attention(Layer, ABC):
 
     @abstractmethod
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor | None, Tensor]:
-        """alpha_i (N, Tx), if there is one, and maps c_i (N, p) for s_{i-1} = `state` (N, n).
+        """alpha_i (N, Tx), if there is one, and the products of `maps` with c_i (N, p) for s_{i-1} = `state` (N, n).
 
         previous (N, m) is E y_{i-1}, 0 before the first word. The N rows are k for each sentence, side by side.
         """
 
     def run(self, memory: Memory, unit: Unit, projected: Tensor, previous: PreviousWords) -> tuple[Tensor, Tensor]:
-        """All Ty steps in training, where `projected` (Ty, B, inputs) is what the words add to the pre-activations.
+        """All Ty steps where the words are known; `projected` (Ty, B, inputs) is what they add to the pre-activations.
 
-        Returns the states s_0, ..., s_Ty, (Ty + 1, B, state), and the rest of maps c_i, beyond the unit's inputs,
-        (Ty or 1, B, p - inputs). This default calls `attend` step by step; an attention with a fast loop overrides it.
+        Returns the states s_0, ..., s_Ty, (Ty + 1, B, state), and the products of `maps` with c_i beyond the unit's
+        inputs, (Ty or 1, B, p - inputs). This default calls `attend` step by step; an attention with a fast loop
+        overrides it.
         """
         states, rest = [memory.initial], []
         for inputs, embedded in zip(projected, previous.embedded(), strict=True):

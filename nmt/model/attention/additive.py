@@ -48,7 +48,7 @@ class AdditiveAttention(ScoredAttention):
         return Kept(self.linear(annotations, *maps), self.keys(annotations), mask), first
 
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """alpha_i (N, Tx) and maps c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
+        """alpha_i (N, Tx) and the products of `maps` with c_i (N, p) for s_{i-1} = `state` (N, n), Eqs. 5 and 6."""
         kept: Kept = memory.kept
         query = self.query(state, previous).view(len(memory), -1, 1, len(self.v_a))
         size = cached_rows(query, query[0].numel() * kept.mask.shape[1])

@@ -60,7 +60,10 @@ class FineGrainedAttention(ScoredAttention):
         return scores.masked_fill(~kept.mask.unsqueeze(-1), -torch.inf).softmax(dim=-2)
 
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean of alpha_i over the dimensions (N, Tx), and maps c_i (N, p), for s_{i-1} = `state` (N, n)."""
+        """The mean of alpha_i over the dimensions (N, Tx) and the products of `maps` with c_i (N, p).
+
+        s_{i-1} is `state` (N, n).
+        """
         query = self.query(state, previous)
         numbers = memory.kept.mask.shape[1] * max(self.V.shape)
         rows = max(1, min(cached_rows(query, numbers), LIMIT // (numbers * self.V.element_size())))

@@ -15,7 +15,7 @@ from nmt.model.units import Unit
 
 
 class Kept(NamedTuple):
-    """What is kept of B sentences: maps c (B, p)."""
+    """What is kept of B sentences: the products of `maps` with c (B, p)."""
 
     context: Tensor
 
@@ -26,7 +26,7 @@ class FixedContext(Attention):
     bidirectional = False
 
     def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Kept, Tensor]:
-        """maps c, and for s_0 c itself: the state after the end of sentence, (B, n).
+        """The products of `maps` with c, and for s_0 c itself: the state after the end of sentence, (B, n).
 
         States do not change on padding, so the last column holds it for every sentence.
         """
@@ -34,7 +34,7 @@ class FixedContext(Attention):
         return Kept(self.linear(last.unsqueeze(1), *maps).squeeze(1)), last
 
     def attend(self, memory: Memory, state: Tensor, previous: Tensor) -> tuple[None, Tensor]:
-        """No alignment, and maps c (N, p)."""
+        """No alignment, and the products of `maps` with c (N, p)."""
         kept: Kept = memory.kept
         return None, kept.context.repeat_interleave(len(state) // len(memory), dim=0)
 

@@ -75,10 +75,10 @@ def attend(
     alignment: Tensor,
     added: Tensor | None = None,
 ) -> Tensor:
-    """Store alpha_i in `alignment` (B, Tx); return c_i, plus `added` if given, (B, p) in the alignment's type.
+    """Store alpha_i in `alignment` (B, Tx); return the weighted sum of the values, plus `added` if given, (B, p).
 
     query (B, n') is W_a s_{i-1}, keys (B, Tx, n') are the U_a h_j, mask (B, Tx) is False on padding. Values (B, Tx, p)
-    are what is weighted; except in the kernel, they have the type of the alignment.
+    are what is weighted; except in the kernel, they have the type of the alignment, which the result always has.
     """
     energy = _sigma(query, keys, v_a) @ (2 * v_a)  # without the sum of v_a, a constant that changes no softmax
     torch.softmax(energy.masked_fill_(~mask, -torch.inf), dim=-1, out=alignment)

@@ -35,12 +35,12 @@ def kernel(module: str) -> Callable[[Function], Function]:
 
 
 def kernels_wanted(tensor: Tensor) -> bool:
-    """Whether Triton kernels handle `tensor`: on a GPU, if Triton is installed and not switched off."""
+    """Whether Triton kernels handle `tensor`: on a GPU, if Triton is installed and NMT_WITHOUT does not name it."""
     return tensor.is_cuda and "triton" not in device.SWITCHED_OFF and _installed()
 
 
 def cudnn_wanted(tensor: Tensor) -> bool:
-    """Whether cuDNN handles `tensor`: on a GPU, if autograd does not record and cuDNN is not switched off."""
+    """Whether cuDNN handles `tensor`: on a GPU, if autograd does not record and NMT_WITHOUT does not name it."""
     return tensor.is_cuda and not torch.is_grad_enabled() and "cudnn" not in device.SWITCHED_OFF
 
 

@@ -1,4 +1,4 @@
-"""The fine-grained attention in the fast loop: all of a step except the query.
+"""The fine-grained attention in the fast loop: all of a step except the query (Choi et al. 2017, Eqs. 7 to 9).
 
 Each dimension of c_i has its own weights, so c_i is formed, and mapped, in every step. The loop saves the c_i and
 alpha_i of each step, these in the type of products: computing alpha_i again would need the product with V, a third of

@@ -105,7 +105,7 @@ def propose(
 
 @kernel("nmt.model.fast.kernels.gated")
 def propose_backward(state: Tensor, grad_new: Tensor, candidate: Tensor, gate: Tensor, out: Tensor) -> None:
-    """Store the gradients of the candidate's and update gate's inputs in `out`, from that of the new state (B, n)."""
+    """Store the gradients of the candidate's and update gate's inputs in `out` (B, 3n), from that of the new state."""
     n = state.shape[-1]
     z = gate[..., :n]
     torch.mul(grad_new * z, 1 - candidate * candidate, out=out[..., :n])

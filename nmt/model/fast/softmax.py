@@ -29,7 +29,11 @@ def log_probabilities(hidden: Tensor, W_o: Tensor, b_o: Tensor) -> Tensor:
 
 
 def summed_nll(hidden: Tensor, W_o: Tensor, b_o: Tensor, words: Tensor, counted: Tensor | None) -> Tensor:
-    """The sum of -log p over all `words` (N,) or over the `counted` ones, without the logits of all words at once."""
+    """The sum of -log p, in nats, over all `words` (N,) or over those that are True in `counted` (N,).
+
+    hidden (N, l or rank), W_o (K, l or rank), b_o (K,). The logits of some words at a time are in memory. Autograd can
+    go backward once.
+    """
     return _SummedNLL.apply(hidden, W_o, b_o, words, counted)
 
 

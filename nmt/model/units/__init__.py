@@ -48,7 +48,7 @@ class Unit(Layer, ABC):
 
     @abstractmethod
     def recurrence(self) -> Recurrence:
-        """The same for the fast loop."""
+        """The unit as the fast loop sees it, and its recurrent matrices."""
 
     def library_weights(self) -> list[Tensor] | None:
         """The weights as `torch.lstm` takes them, None for a unit that is no LSTM: see `nmt.model.fast.cudnn`."""

@@ -61,5 +61,5 @@ class GatedUnit(Unit):
         return (1 - z) * state + z * proposed
 
     def recurrence(self) -> Recurrence:
-        """The same for the fast loop."""
+        """The unit in the fast loop, with [U_z; U_r] (2n, n), to be joined with the attention's matrix, and U."""
         return Recurrence(FastGated(self.hidden), (torch.cat([self.U_z, self.U_r]), self.U))

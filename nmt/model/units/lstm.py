@@ -1,4 +1,7 @@
-"""Long short-term memory (Hochreiter and Schmidhuber, 1997) with a forget gate and without peepholes."""
+"""Long short-term memory (Hochreiter and Schmidhuber, 1997) with a forget gate and without peepholes.
+
+It is the unit of Choi et al. (2017), Section 4.3.
+"""
 
 from __future__ import annotations
 
@@ -76,11 +79,11 @@ class LSTM(Unit):
         return torch.cat([o * torch.tanh(cell), cell], dim=-1)
 
     def recurrence(self) -> Recurrence:
-        """The same for the fast loop."""
+        """The unit in the fast loop, with [U; U_i; U_f; U_o] (4n, n), to be joined with the attention's matrix."""
         return Recurrence(FastLSTM(self.hidden), (torch.cat([self.U, self.U_i, self.U_f, self.U_o]),))
 
     def library_weights(self) -> list[Tensor]:
-        """Those of input and state, and their biases, of which the second is 0; gates in the order i, f, g, o.
+        """Weights of input (4n, m) and state (4n, n), biases (4n) of both, those of the state 0; gates i, f, g, o.
 
         All lie in one piece of memory, as cuDNN expects; otherwise it would copy them.
         """

@@ -55,7 +55,7 @@ def _weigh(
     J: tl.constexpr,
     K: tl.constexpr,
 ) -> None:
-    """alpha_i = softmax(e_i), and K columns of c_i = sum_j alpha_ij h_j of a sentence. T >= Tx is a power of 2.
+    """alpha_i = softmax(e_i), and K columns of sum_j alpha_ij values_j of a sentence. T >= Tx is a power of 2.
 
     Where alpha is 0, mostly on padding, nothing is read, neither here nor in the backward kernels.
     """
@@ -130,7 +130,7 @@ def _weigh_backward(
     J: tl.constexpr,
     K: tl.constexpr,
 ) -> None:
-    """The gradient of alpha_ij, for J positions of a sentence: what arrives from outside, plus h_j . dL/dc_i."""
+    """The gradient of alpha_ij, for J positions of a sentence: what arrives from outside, plus values_j . dL/dc_i."""
     kind: tl.constexpr = weighed[0].dtype.element_ty
     j = tl.program_id(0) * J + tl.arange(0, J)
     alpha = tl.load(row_of(alignment) + j, mask=j < positions, other=0)
