@@ -5,12 +5,12 @@
 # make open MIRROR=FOLDER: results/open, from the open corpora in that folder; make open-bpe, after it, adds byte pair encoding.
 # make moses: Moses, built for all experiments; SOURCES=FOLDER takes its sources from there.
 # make bench, make bench-data, make bench-peers: the speed of the models, of the data stages and of other systems' models.
-# The first of them creates the environment in .venv, with the command nmt.
+# Whichever is made first creates the environment in .venv, with the command nmt.
 
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-unexport PYTHONDONTWRITEBYTECODE # or each of hundreds of processes would compile the package again
+unexport PYTHONDONTWRITEBYTECODE # otherwise each of hundreds of processes would compile the package again
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
@@ -94,7 +94,7 @@ bench-data: .venv/made
 bench-peers: .venv/made .venv-peers/made
 	@python -m bench.peers
 
-# In more processes than two cores need, because some tests mostly wait.
+# More processes than two cores need, because some tests mostly wait.
 test: .venv/made
 	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
 

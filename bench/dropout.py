@@ -1,9 +1,9 @@
 """Measure the effect of dropout: the development NLL of the trained models of some experiments, beside how often each
-read the training text. Of a model with several seeds it is the mean, and the deviation is that over its seeds.
+read the training text. For a model with several seeds, the NLL is the mean over them, with its standard deviation.
 
     python -m bench.dropout config/mine.yaml ...
 
-for experiments whose models differ in `dropout`; run it where their `data` are.
+for experiments whose models differ in `dropout`; run it in the folder that holds their `data`.
 """
 
 from __future__ import annotations

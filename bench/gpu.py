@@ -101,7 +101,7 @@ class Bench:
         return made_up(*lengths, self.symbols, self.batch).to(self.device)
 
     def small_batch(self, shift: int = 0) -> Batch:
-        """8 pairs of 8 to 16 words, 12 in the mean; another `shift` gives other words, in the same shape."""
+        """8 pairs of 8 to 16 words, 12 on average; another `shift` gives other words in the same shape."""
         batch = made_up(2 * BUCKET, 2 * BUCKET, self.symbols, 8)
         lengths = torch.tensor([8, 9, 10, 11, 13, 14, 15, 16])
         parts = []
@@ -203,7 +203,7 @@ def fast_or_readable(bench: Bench, kind: str) -> list[Row]:
 
 
 def graphs_or_none(bench: Bench, kind: str, precision: str) -> list[Row]:
-    """How far the parameters are apart after updates by one batch and one by another, relative to how far they went."""
+    """How far parameters with and without graphs are apart after the same updates, relative to how far they moved."""
     if not bench.gpu:
         return [{"where": "no graphs on a CPU"}]
     optimization = Optimization(updates=1, precision=precision)
@@ -271,7 +271,7 @@ def plain(bench: Bench, precision: str, optimizer: str, lengths: tuple[int, int]
 def speed(
     bench: Bench, lengths: tuple[int, int], prepare: Callable[[], Callable[[], object]], rate: Callable[[], float]
 ) -> list[Row]:
-    """The time of an update, what it is worth, and the share of it that its matrix products take at their full rate."""
+    """The time of an update, its words per second, and the share that its matrix products take at their full rate."""
     products = products_of_update(bench.symbols, bench.batch, *lengths, bench.architecture) / rate()
     update = prepare()
     for _ in range(WARM_UP):
@@ -383,7 +383,7 @@ def words(lengths: tuple[int, int]) -> str:
 
 
 class Section(NamedTuple):
-    """The seconds that it takes on a GPU, first compilation included, and its measurements."""
+    """A section: its seconds on a GPU, first compilation included, and its measurements."""
 
     seconds: float
     jobs: Callable[[Bench], Iterator[Job]]

@@ -65,7 +65,7 @@ def train(variant: Variant, data: Path, symbols: Sequence[int]) -> nn.Module:
     with Progress("JoeyNMT", settings.updates, "updates") as progress:
         for number in range(settings.updates):
             batch = batches[number]
-            order = batch.source_mask.sum(1).argsort(descending=True, stable=True)  # as JoeyNMT's encoder wants it
+            order = batch.source_mask.sum(1).argsort(descending=True, stable=True)  # as JoeyNMT's encoder requires
             batch = Batch(*(part[order] for part in batch))
             target = nn.functional.pad(theirs(batch.target, batch.target_mask), (1, 0), value=BOS)
             source = theirs(batch.source, batch.source_mask)

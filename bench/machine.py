@@ -1,6 +1,6 @@
 """Measure the rates of the machine's matrix products.
 
-An update is compared with that of PyTorch's own products, in which it computes. A trained model translates with weights
+An update is compared with the rate of PyTorch's own products, which it uses. A trained model translates with weights
 that are prepared once for oneDNN.
 """
 
@@ -39,7 +39,7 @@ TYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 class Model(NamedTuple):
-    """A model whose updates are measured, with as many symbols on either side, and on how many threads (None: all)."""
+    """A model whose updates are measured, its symbols on either side, and its number of threads (None: all)."""
 
     architecture: Architecture
     symbols: int = SYMBOLS
@@ -51,7 +51,7 @@ MODELS = {
     "RNNsearch": Model(PAPER),
     "AttY": Model(ATT_Y),
     "AttY2D": Model(replace(ATT_Y, attention="fine_grained")),
-    # Those of config/demo.yaml and config/open.yaml, of which one is trained on each core.
+    # Those of config/demo.yaml and config/open.yaml, which are trained one per core.
     "RNNsearch, demo": Model(replace(PAPER, embedding=96, hidden=128, alignment=128, maxout=64), 2001, 1, "adam"),
     "RNNsearch, open": Model(replace(PAPER, embedding=128, hidden=192, alignment=128, maxout=96), 8001, 1, "adam"),
 }
@@ -77,7 +77,7 @@ def now(device: torch.device) -> float:
 
 
 def durations(device: torch.device, work: Callable[[], object], repeats: int) -> list[float]:
-    """The seconds of each of `repeats` calls of `work`, by events on a GPU, which is not waited for in between."""
+    """The seconds of each of `repeats` calls of `work`; on a GPU by events, without waiting in between."""
     if device.type != "cuda":
         marks = [time.perf_counter()]
         for _ in range(repeats):

@@ -5,7 +5,7 @@ with one hidden layer, no dropout, no normalization. Three things differ. A step
 attention between them: with one, the context would not reach the state. A layer of tanh units as wide as an embedding
 stands for the maxout layer. Adam stands for Adadelta, which Marian lacks.
 
-Marian's threads share the pairs of an update (synchronous SGD), but each translates batches of its own. Marian reads
+Marian's threads share the pairs of an update (synchronous SGD), but each translates its own batches. Marian reads
 sentences from its standard input as they come, so that a turn has nothing to load.
 """
 

@@ -1,9 +1,9 @@
 """Measure the memory of the stages with a single job for the whole text, on as many pairs as WMT'14 has.
 
-These stages keep numbers for each pair and stream the words, so an artificial text will do. It has the pairs and shards
-of the registry's training corpora and the number of words in the paper, but only ten distinct words; shards of equal
-size share a file. Records, with a different digest for each pair, and ratings are written as the earlier steps would.
-The words in the shortlists do not matter either; their number is that of the paper.
+These stages keep numbers for each pair and stream the words, so an artificial text is enough. It has the pairs and
+shards of the registry's training corpora and the number of words in the paper, but only ten distinct words; shards of
+equal size share a file. Records, with a different digest for each pair, and ratings are written as the earlier steps
+would. The words in the shortlists do not matter either; their number is that of the paper.
 """
 
 from __future__ import annotations

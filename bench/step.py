@@ -31,7 +31,7 @@ def begun(model: Network, batch: int) -> tuple[Step, Beams]:
 
 @torch.no_grad()
 def replayed_apart(model: Network, batch: int) -> int:
-    """How many of the continuations of `STEPS` recorded steps are not those of steps operation by operation."""
+    """How many continuations of `STEPS` recorded steps differ from those of steps run operation by operation."""
     step, beams = begun(model, batch)
     recording, apart = Recording(step, beams), 0
     recording.fill(beams)

@@ -32,7 +32,7 @@ from nmt.training.update import make_update
 
 BATCH = 80
 LENGTHS = ((20, 20), (50, 50))
-PLAIN = "RNNsearch"  # the model that there is a plain version of
+PLAIN = "RNNsearch"  # the model that has a plain version
 # Model, implementation and precision of those that take turns; all at once would not fit in memory.
 GROUPS = (
     (

@@ -1,9 +1,9 @@
 """Compare one of our variants with JoeyNMT's recurrent model, trained on the same minibatches for as many updates.
 
 The variant must have been trained by the workflow, and be of a kind that JoeyNMT also has. JoeyNMT's model is trained
-with each of its seeds, several at a time. Both translate the experiment's test sets, by the paper's search and by one
-that prefers longer translations: ours divides the log-probability by the length, JoeyNMT's has its penalty of exponent
-1. The experiment's shortest translation is a limit for ours alone. The differences in BLEU are tested by paired
+with each of its seeds, several at a time. Both translate the experiment's test sets, with the paper's search and with
+one that prefers longer translations: ours divides the log-probability by the length, JoeyNMT applies its length penalty
+with exponent 1. The experiment's minimum length applies only to ours. The differences in BLEU are tested by paired
 bootstrap, over sentences and seeds. The translations stay in data/EXPERIMENT/witness.
 """
 

@@ -52,7 +52,7 @@ def reduced(graph: Graph) -> Graph:
 def rows(graph: Graph) -> tuple[list[list[str]], Graph]:
     """The rules by the longest chain before them, each row in an order with few crossings.
 
-    Where an arrow passes a row it has a place there, which the returned graph holds as a rule named ARROW>ROW.
+    An arrow that passes a row takes a place in it; the returned graph has it as a rule named ARROW>ROW.
     """
 
     def longest(rule: str) -> int:
@@ -115,7 +115,7 @@ def draw(graph: Graph) -> Figure:
 
 
 def rule_graph() -> str:
-    """What Snakemake says of the demonstration."""
+    """Snakemake's rule graph of the demonstration."""
     command = [sys.executable, "-m", "snakemake", "--configfile", "config/demo.yaml", "--forceall"]
     return run([*command, "--rulegraph", "dot"])
 

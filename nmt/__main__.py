@@ -54,8 +54,8 @@ New here? `make demo` trains and shows a small model in minutes, and `{program} 
 def main(words: list[str] | None = None, program: str = "nmt") -> int:
     """Run one command and return the exit code; `program` is how the help names this command.
 
-    0: done. 1: a mistake that one line tells the user how to correct. 2: wrong usage. 75: stopped, and the same command
-    resumes. 130: interrupted.
+    0: done. 1: a mistake; one line says how to correct it. 2: wrong usage. 75: stopped, and the same command resumes.
+    130: interrupted.
     """
     open_closed()
     end_with_run()
@@ -92,7 +92,7 @@ def _help(program: str, groups: dict[str, dict[str, str]]) -> str:
 
 def _run(step: str, module: str, words: list[str], program: str) -> None:
     """Run `step` with the options `words`."""
-    # matplotlib reads both; figures are drawn to files, without their date.
+    # matplotlib reads both variables; figures are drawn to files and hold no date.
     os.environ.pop("MPLBACKEND", None)
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     code = importlib.import_module(module)
@@ -109,7 +109,7 @@ def _run(step: str, module: str, words: list[str], program: str) -> None:
 
 
 def _guarded(name: str, work: Callable[[], None]) -> int:
-    """Do `work` and return the exit code; what goes wrong is a line that begins with `name`."""
+    """Do `work` and return the exit code; an error becomes one line that begins with `name`."""
     interruptions: list[int] = []
     try:
         with _noted(interruptions):
@@ -120,7 +120,7 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
                 raise
             sys.stdout.flush()
     except UserError as error:
-        if interruptions:  # a library reports an interruption within it as an error of its own
+        if interruptions:  # a library reports an interruption as its own error
             return 130
         print(f"{name}: {error}", file=sys.stderr)
         return 1
@@ -177,7 +177,7 @@ def _noted(interruptions: list[int]) -> Iterator[None]:
 
 
 def _lacks_memory(error: MemoryError | RuntimeError) -> bool:
-    """Whether Python, NumPy or PyTorch got no memory, in main memory or on a GPU, or was asked for absurdly much."""
+    """Whether Python, NumPy or PyTorch got no memory, in main memory or on a GPU, or was asked for an absurd amount."""
     said = str(error)
     return isinstance(error, MemoryError) or any(
         words in said for words in ("can't allocate memory", "out of memory", "Storage size calculation overflowed")

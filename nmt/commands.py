@@ -16,7 +16,7 @@ from nmt.system.files import UserError
 GROUPS: dict[str, dict[str, dict[str, str]]] = {
     "Begin an experiment": {
         "nmt.corpora": {"new": "write an experiment on files of your own"},
-        "nmt.papers": {"schema": "write the JSON Schema by which editors complete and check experiment files"},
+        "nmt.papers": {"schema": "write the JSON Schema with which editors complete and check experiment files"},
     },
     "Use a trained model": {
         "nmt.search": {
@@ -33,7 +33,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
             "status": "show the progress of each model and when it will be finished",
         },
         "nmt.report": {"tensorboard": "export the training metrics and sample alignments for TensorBoard"},
-        "nmt.training": {"export": "make a model of a training's latest checkpoint, or a smaller copy of a model"},
+        "nmt.training": {"export": "make a model from a training's latest checkpoint, or a smaller copy of a model"},
     },
     "Workflow: corpora": {
         "nmt.toy": {"generate": "generate the demonstration's corpora in the built-in language"},
@@ -88,7 +88,7 @@ GROUPS: dict[str, dict[str, dict[str, str]]] = {
         "nmt.monitor": {"gather_metrics": "gather the training metrics of all models in one table"},
         "nmt.report": {
             "learning_curves": "draw the learning curves of all models",
-            "selection_table": "tabulate what data selection kept of each corpus",
+            "selection_table": "tabulate what data selection kept from each corpus",
             "ratings": "draw the distribution of the scores of each corpus's pairs",
             "significance": "test which differences in BLEU are more than chance",
             "sheet": "render a table as an HTML page for Snakemake's report",

@@ -79,7 +79,7 @@ class TrainedModel:
         return [None if isinstance(side.codes, Pieces) else language for side, language in sides]
 
     def has_words(self, side: int) -> bool:
-        """Whether the symbols of the source (0) or target (1) make up words, and are no pieces of unspaced text."""
+        """Whether the symbols of the source (0) or target (1) make up words, rather than pieces of unspaced text."""
         return self.tokenizers[side] is not None or has_spaces(self.languages[side])
 
     def freeze(self, precision: str = "float32") -> None:

@@ -110,7 +110,7 @@ def check_inputs(
 
 
 def check_models(experiment: Experiment) -> None:
-    """UserError where the model of a variant is that of a training that was ended early, which no table should show."""
+    """UserError where a variant's model is from a training run that was ended early: no table should show it."""
     for name in experiment.variants:
         if ended_early(experiment.name, name):
             raise UserError(
@@ -120,7 +120,7 @@ def check_models(experiment: Experiment) -> None:
 
 
 def check_command(rule: str, command: str) -> None:
-    """UserError where a job's command is longer than Linux lets a shell have it."""
+    """UserError where a job's command is longer than Linux allows."""
     if len(os.fsencode(command)) > LONGEST_COMMAND:
         raise UserError(
             f"{rule}: its command names too many files, in {len(command):,} characters of at most {LONGEST_COMMAND:,}; "
@@ -212,7 +212,7 @@ def compared_options(experiment: Experiment) -> list[str]:
 
 
 def pair_options(experiment: Experiment) -> list[str]:
-    """Those of them that are not folded, which are also those of `index`."""
+    """Those of `compared_options` that are not folded; `index` has the same ones."""
     labels, (pairs, _) = experiment.systems, compared(experiment)
     return [word for one, other in pairs for word in ("--pair", labels[one], labels[other])]
 

@@ -26,7 +26,7 @@ class LogHandler(LogHandlerBase):
     """Hands the events of a run to a Follower. If the display fails, it stops and the run continues."""
 
     writes_to_stream = writes_to_file = needs_rulegraph = False
-    has_filter = has_formatter = True  # of its own, which are none
+    has_filter = has_formatter = True  # its own: none
 
     def __post_init__(self) -> None:
         self.follower: Follower | None = None
@@ -86,6 +86,6 @@ class LogHandler(LogHandlerBase):
 
 
 def _log() -> str:
-    """The file to which Snakemake writes all that it says, from the working directory."""
+    """The file to which Snakemake writes all its messages, relative to the working directory."""
     handlers = logging.getLogger("snakemake.logging").handlers
     return next((os.path.relpath(one.baseFilename) for one in handlers if isinstance(one, logging.FileHandler)), "")

@@ -57,8 +57,8 @@ def test_model_words_and_languages(folder: Path) -> None:
         (lambda folder: (folder / "summary.json").write_text("{"), "summary.json: not JSON"),
         (lambda folder: (folder / "summary.json").write_text("[" * 100_000), "summary.json: not JSON"),
         (lambda folder: (folder / "summary.json").write_text('{"languages": ["en", "fr"]}'), '"digests"'),
-        (lambda folder: swap(folder / "source.tsv", folder / "target.tsv"), "source.tsv: damaged or exchanged"),
-        (lambda folder: swap_words(folder / "target.tsv"), "target.tsv: damaged or exchanged"),
+        (lambda folder: swap(folder / "source.tsv", folder / "target.tsv"), "source.tsv: damaged or replaced"),
+        (lambda folder: swap_words(folder / "target.tsv"), "target.tsv: damaged or replaced"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"not a model"), "model.safetensors"),
         (
             lambda folder: Shortlist(
@@ -94,7 +94,7 @@ def test_a_flipped_bit_is_noticed(folder: Path, name: str) -> None:
         damaged = bytearray(whole)
         damaged[place // 8] ^= 1 << place % 8
         (folder / name).write_bytes(damaged)
-        with pytest.raises(UserError, match=f"{name}: damaged or exchanged, .*; train it again"):
+        with pytest.raises(UserError, match=f"{name}: damaged or replaced, .*; train it again"):
             load_trained(folder)
 
 

@@ -1,9 +1,9 @@
 """Files that hold text: plain, compressed, or members of a tar or zip archive. Their content determines their kind.
 
 Archives are tar files (plain or compressed with gzip or xz), zip files, gzip files, xz files and plain text; a member
-may be compressed once more. Members are streamed without unpacking anything else, and only regular files are read. An
-archive whose end or whose middle is damaged is refused, and so is one that expands to more than `EXPANSION` times its
-length and `SPARE`, so that it does not fill memory and disk.
+may be compressed once more. Members are streamed without unpacking anything else, and only regular files are read. A
+damaged archive is refused, wherever the damage is. So is one that expands to more than `EXPANSION` times its length and
+`SPARE`, because it could fill memory and disk.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OTHERS = {
 }  # the first bytes of compressed files that are not read
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
 HEADER = 512  # bytes of a tar header
-SHOWN = 5  # names of members in a message
+SHOWN = 5  # member names that a message lists
 WHOLE = "replace it by a whole copy; what was fetched is fetched again once it is removed"
 # What reading a damaged archive raises. The last line is what tarfile raises at headers that it does not expect.
 DAMAGED = (
@@ -71,7 +71,7 @@ def contents(archive: Path, wanted: Collection[str]) -> Iterator[tuple[str, io.B
 
 
 def is_tar(start: bytes) -> bool:
-    """Whether a file that begins so is a tar archive, also one of the oldest kind, which has no mark of its own."""
+    """Whether a file with this `start` is a tar archive, even of the oldest kind, which has no magic number."""
     if start[257:262] == b"ustar":
         return True
     try:
@@ -142,7 +142,7 @@ def _from_zip(
 
 
 def _check_found(archive: Path, wanted: Iterable[str], found: Collection[str], known: Iterable[str]) -> None:
-    """Raise UserError, which names those most alike, where a wanted member is not among those found."""
+    """Raise UserError, with the most similar names, if a wanted member was not found."""
     for member in wanted:
         if member not in found:
             near = get_close_matches(member, list(known), 3, 0.0)
@@ -169,7 +169,7 @@ def _telling(archive: Path) -> Iterator[None]:
 
 
 class _Content(io.RawIOBase):
-    """What `file` holds, a part of `archive`. Raises UserError if it is damaged, or far more of it than of text."""
+    """What `file`, a part of `archive`, holds. Raises UserError if it is damaged or expands more than text does."""
 
     def __init__(self, file: Any, archive: Path) -> None:
         self._file, self._archive = file, archive

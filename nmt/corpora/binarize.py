@@ -6,8 +6,8 @@ uint16 or uint32, without end-of-sentence symbols) and the offset at which each 
 shortlists.
 
 The whole text is never in memory: the shuffled order is cut into buckets, each small enough to be sorted in memory, and
-the ids are first written to a file for each bucket. Memory grows by 16 bytes a pair, for its place in both orders and
-its two lengths.
+the ids are first written to a file for each bucket. Each pair takes 16 bytes of memory, for its place in both orders
+and its two lengths.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Bitext:
 
 
 def digests(shortlists: Sequence[Shortlist]) -> dict[str, str]:
-    """The digest of each side's shortlist, by which a text and a training identify their own."""
+    """The digest of each side's shortlist; a text and a training run recognize their shortlists by it."""
     return {side: one.digest() for side, one in zip(SIDES, shortlists, strict=True)}
 
 

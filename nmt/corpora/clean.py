@@ -1,7 +1,7 @@
 """Find the pairs that must not be trained on, and record the words and a digest of each pair, for data selection.
 
 A pair is left out if a side is empty, or if a side is a line of the held-out sets (development and test). Duplicates
-are found later, among the digests of all corpora (`nmt.corpora.cleaned`): a record has a few bytes, so that those of
+are found later, among the digests of all corpora (`nmt.corpora.cleaned`): a record takes a few bytes, so the records of
 tens of millions of pairs fit into memory. Text is read as bytes, since nothing here depends on its characters.
 """
 
@@ -51,7 +51,7 @@ def _record(pair: Pair, held_out: Sequence[Set[bytes]]) -> tuple[int, int, int, 
 
 
 def _spaced(line: bytes) -> bytes:
-    """The line with single spaces, by which it is compared."""
+    """The line with single spaces, for comparisons."""
     return b" ".join(line.split())
 
 

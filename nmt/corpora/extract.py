@@ -2,8 +2,8 @@
 
 The members named in the registry are read from their archives (see `nmt.corpora.archives`). From an SGML member, the
 text of its segments is extracted; if both sides are SGML, segments of the same document and number are pairs. The
-members FILE:1 and FILE:2 are the first and the second column of FILE; tabs separate columns or, if the lines hold
-`|||`, that does. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage return
+members FILE:1 and FILE:2 are the first and the second column of FILE; columns are separated by tabs or, if the lines
+hold `|||`, by that. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage return
 before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their line. A few
 lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so are XML, HTML and lines that end
 in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
@@ -36,8 +36,8 @@ LINES_PER_UPDATE = 10_000  # of the progress, which is shown after SILENT second
 SILENT = 5.0
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8, or not all columns
 LONGEST = 1 << 24  # bytes of a line
-STRAY = 10  # lines that are not UTF-8; fewer do not show in which encoding the file is
-CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1b\x7f]")  # that no text holds
+STRAY = 10  # lines that are not UTF-8; fewer do not reveal the encoding of the file
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1b\x7f]")  # characters that no text holds
 COLUMN = re.compile(r"(.*):([1-9])", re.DOTALL)  # a file, and the number of a column of it
 TABLE = re.compile(r"\.tsv(\.gz|\.xz)?$", re.IGNORECASE)  # the name of a file with tabs between its columns
 BARS = "|||"
@@ -109,7 +109,7 @@ def extract(
 
 @dataclass(frozen=True)
 class _Found:
-    """What was extracted: how many lines, and of an SGML file its segments."""
+    """What was extracted: how many lines, and for an SGML file its segments."""
 
     count: int
     segments: list[Segment] = field(default_factory=list)
@@ -203,7 +203,7 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
 
 
 def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[str]:
-    """Yield the lines normalized; warns of those that changed."""
+    """Yield the normalized lines; warn of those that changed."""
     changed = first = 0
     for number, line in enumerate(lines, 1):
         clean = normalized(line, normalize)

@@ -1,7 +1,7 @@
 """Learn the pieces of SentencePiece, a unigram model (Kudo 2018), from training text of one language or of both.
 
 Characters that make up COVERED of the text are pieces of their own; a rarer one becomes its bytes, which are pieces,
-too. Text is not normalized here. What is learned depends on the text, the settings and the seed alone.
+too. Text is not normalized here. What is learned depends only on the text, the settings and the seed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write an experiment on files of your own, config/NAME.yaml, with a remark on each setting; it runs as it is.
 
-The models are those of a paper, of the size of one of the experiments that are here, and are trained until they no
-longer improve on the development text. Other settings are changed in the file.
+The models are those of a paper, at the size of one of the experiments here, and are trained until they no longer
+improve on the development text. Other settings can be changed in the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nmt.settings.sections import Files, Languages, language
 from nmt.settings.strict import parse
 from nmt.system.files import UserError, write_lines
 
-LINES = 1000  # that are drawn where no number is given
+LINES = 1000  # drawn if no number is given
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
 PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
 ASK = "name both languages, such as --languages en de"
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=LINES,
         metavar="LINES",
-        help=f"draw so many lines of the training text ({LINES} where no number is given) for each of --dev and --test "
-        "that is not given: at random, always the same, and no sentence of them stays in the training text",
+        help=f"draw this many lines of training text ({LINES} where no number is given) for each of --dev and --test "
+        "that is not given: at random, but the same each time; their sentences are removed from the training text",
     )
     parser.add_argument(
         "--languages",
@@ -92,8 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if not (PROJECT / "Snakefile").is_file():
         raise UserError(
-            "the workflow is not part of the installed package; give `python -m nmt new` in a clone of the project, or "
-            "install the clone by pip install --editable"
+            "the workflow is not part of the installed package; run `python -m nmt new` in a clone of the project, or "
+            "install the clone with pip install --editable"
         )
     checked(arguments.name, identifier(), "NAME")
     path = CONFIGS / f"{arguments.name}.yaml"
@@ -178,7 +178,7 @@ def check_texts(experiment: Experiment) -> int:
 
 
 def ending_of(file: str) -> str:
-    """What may be a language in the name of a file: en in a.en, a.en.gz and a.en-de.tsv:1."""
+    """The part of a file name that may be a language: en in a.en, a.en.gz and a.en-de.tsv:1."""
     both = PAIR.search(file)
     return both[int(both[3])] if both else Path(re.sub(r"\.[gx]z$", "", file)).suffix[1:]
 

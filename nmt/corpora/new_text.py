@@ -19,7 +19,7 @@ from nmt.settings.variant import Architecture, Optimization, RunTime, Variant
 
 
 class Paper(NamedTuple):
-    """What an experiment has of a paper.
+    """What an experiment takes from a paper.
 
     `sizes` are the experiments whose sizes models may have, `models` the names of the models there. `chosen` are the
     models that are trained where none is named.
@@ -50,7 +50,7 @@ SIZES = ("demo", "open", "paper")
 LEAST_PATIENCE = 3
 # Settings that are not copied: how long a model is trained, its seed, and a precision that is slow on many machines.
 APART = ("updates", "cooldown", "patience", "seed", "precision")
-DROPOUT, OFTEN = 0.3, 4  # OFTEN: from so many passes over the text
+DROPOUT, OFTEN = 0.3, 4  # OFTEN: from this many passes over the text
 STANDARD = asdict(Architecture()) | asdict(Optimization(1)) | asdict(RunTime())
 EXPERIMENT = """\
 # {source} to {target}, from your own files, at the size of {like}. Run it by
@@ -85,10 +85,11 @@ variants:
 {variants}
 """
 SPLIT = """
-# Files in {folder} were drawn at random from the training text, by `nmt new --split {lines}`. Where that text changes,
-# delete this file and give the command again."""
+# Files in {folder} were drawn at random from the training text, by `nmt new --split {lines}`. If that text changes,
+# delete this file and repeat the command."""
 PIECES = """\
-# Either side is cut into so many pieces, words and parts of words; no word is unknown. Or, as in the papers, moses.
+# Each side is cut into pieces (words and parts of words) from a vocabulary of this size; no word is unknown. Or, as in
+# the papers, moses.
 tokenizer: sentencepiece
 sentencepiece: {symbols: 8000}"""
 TOKENIZED = """\
@@ -116,7 +117,7 @@ def experiment_text(
     split_note: str = "",
     pairs: float,
 ) -> str:
-    """The experiment in YAML; models that are not among `variants` stand there as remarks.
+    """The experiment in YAML; models that are not among `variants` appear as comments.
 
     The dropout follows from the number of training `pairs`.
     """
@@ -169,7 +170,7 @@ def figures_of_choi2017(variants: list[str], compare: list[list[str]]) -> list[s
     if compare:
         lines += [
             f"pairs: {flow(compare)}  # models, each with its baseline",
-            "table2: {sentences: 100}  # how long the models of the pairs translate so many sentences",
+            "table2: {sentences: 100}  # how long the models of the pairs take for this many sentences",
         ]
     lines.append(f"figure2: {flow({'models': variants})}  # which source words the models attend to")
     if fine := next((one for one in variants if one.endswith("2D")), ""):
@@ -188,7 +189,7 @@ def flow(value: Any) -> str:
 
 
 def settings_of(model: Variant) -> dict[str, Any]:
-    """The settings of `model` but those in `APART`."""
+    """The settings of `model`, except those in `APART`."""
     own = asdict(model.architecture) | asdict(model.optimization) | asdict(model.run_time)
     return {key: value for key, value in own.items() if key not in APART}
 

@@ -120,10 +120,10 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
 
 
 def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Mapping[str, str]) -> None:
-    """UserError where `corpora`, one after the other, have no sentence `number`, from 1, as far as it is known.
+    """UserError where `corpora`, one after the other, have no sentence `number` (from 1), as far as is known.
 
-    How many they have is known from the registry, and of own files that are plain text. `own` has their paths, by
-    address.
+    The number of sentences is known from the registry, or if an own file is plain text. `own` has the paths of own
+    files, by address.
     """
     counts = [one.pairs if one.pairs is not None else _lines(one, own) for one in corpora]
     known = [count for count in counts if count is not None]
@@ -145,7 +145,7 @@ def _lines(corpus: Corpus, own: Mapping[str, str]) -> int | None:
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:
-    """UserError where what the run reads is in a folder that it writes, or one such folder is in another or is a file.
+    """UserError where an input lies in a folder that the run writes, or one such folder lies in another or is a file.
 
     A mirror may hold the whole project: what counts is where its copies of the archives are.
     """
@@ -179,9 +179,9 @@ def reading(path: str) -> str:
 
 
 def digest(path: str) -> str:
-    """The SHA-256 of one of the user's own files. It is kept, and computed again once the file is another or changed.
+    """The SHA-256 of one of the user's own files. It is cached, and computed again if the file is replaced or changed.
 
-    Snakemake itself sees only newer files.
+    Snakemake itself notices only newer files.
     """
     found = os.stat(path)
     state = [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]

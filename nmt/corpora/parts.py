@@ -16,7 +16,7 @@ from nmt.settings.sections import Corpora, Shard
 class Part:
     """A corpus, or one shard of it.
 
-    `name` is that of its files; `options` make `nmt tokenize` read this shard alone and are empty for a whole corpus.
+    `name` is that of its files; `options` make `nmt tokenize` read only this shard and are empty for a whole corpus.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """SentencePiece (Kudo and Richardson, 2018): running text of any language as a sequence of pieces, and back.
 
-A piece that begins a word, which is what stands between spaces, begins with "▁". A character that is no piece becomes
-its bytes in UTF-8, so no text has an unknown piece, and joining is the exact inverse of splitting, unless the text has
-the sign "▁" (U+2581) itself, which is read as a space.
+Spaces separate words, and a piece that begins a word begins with "▁". A character that is no piece becomes its bytes in
+UTF-8, so no text has an unknown piece, and joining is the exact inverse of splitting, unless the text has the sign "▁"
+(U+2581) itself, which is read as a space.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Pieces(Subwords):
         return [self._processor.id_to_piece(one) for one in numbers if one != self._processor.unk_id()]
 
     def split(self, words: Iterable[str]) -> list[str]:
-        # Each word for itself, so that no word depends on its neighbours, whatever is in it.
+        # Each word by itself, so that no word depends on its neighbours, whatever they hold.
         pieces: list[list[str]] = self._processor.encode(list(words), out_type=str, num_threads=1)
         return list(chain.from_iterable(pieces))
 
@@ -78,7 +78,7 @@ class Pieces(Subwords):
 
 
 def _grouped(symbols: Iterable[str]) -> list[list[str]]:
-    """The symbols of each word. No symbol is the sign of a space alone, unless it is the only one."""
+    """The symbols of each word. No symbol is just the sign of a space, unless it is the only one."""
     words: list[list[str]] = []
     for symbol in symbols:
         if not words or symbol[0] == SPACE != words[-1][-1]:

@@ -1,12 +1,12 @@
 """The registry of corpora: which archive holds which text, what it is for, and what it should contain.
 
-A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, in the target language
-alone, monolingual:
+A registry is a tab-separated file with a header. Each row describes one corpus, parallel or, with only the target
+language, monolingual:
 
 - `name`: not one that the workflow gives to files or rows of its own;
 - `source_address`, `target_address`: the archives of its sides; the same address twice if one archive holds both; no
-  source address if the corpus is monolingual. A path, which is one below the setting `mirror` if there is one, or a
-  file: URL is the user's own file (see `nmt.corpora.own`) unless its length or hash is known;
+  source address if the corpus is monolingual. A path (below the setting `mirror`, if there is one) or a file: URL names
+  the user's own file (see `nmt.corpora.own`) unless its length or hash is known;
 - `role`: what the corpus is for, a note for readers;
 - `mirrors`: further addresses of the same archive, separated by spaces and tried in order;
 - `sha256`: the hash that the archive must have, wherever it is from; empty until known (see `nmt.corpora.lock`);
@@ -53,8 +53,8 @@ COLUMNS = (
     "words",
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# The joined development set, the folder of the page, the row of all corpora, what is made of a set or a corpus, and
-# files beside the page's folder.
+# Names that the workflow uses: the joined development set, the page's folder, the row of all corpora, files made from a
+# set or a corpus, and files beside the page's folder.
 RESERVED = re.compile(
     r"development|index|total|.*\.(\d+-of-\d+|no_unk|symbols|beam[1-9]\d*|csv|html|log|md|pdf|png|svg|tex|tsv)"
 )
@@ -81,7 +81,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus of a registry; tuples have the source side first, or, of a monolingual corpus, the target side alone.
+    """A corpus of a registry; tuples have the source side first, or, for a monolingual corpus, only the target side.
 
     A member is "" if the archive is the text itself, and ends in ":1" or ":2" if a line of it holds both sides;
     unknown `pairs` and `words` are None, an unknown `role` is "".
@@ -96,7 +96,7 @@ class Corpus:
 
     @property
     def is_monolingual(self) -> bool:
-        """Whether it has a target side alone."""
+        """Whether it has only a target side."""
         return len(self.archives) == 1
 
 

@@ -43,7 +43,7 @@ class Models:
 
     @classmethod
     def read(cls, folder: Path) -> Models:
-        """The models that the step train_lm wrote together. Raises UserError if one is missing, broken or exchanged."""
+        """The models that the step train_lm wrote together. Raises UserError if one is missing, broken or replaced."""
         digests = read_values(folder / META, digests=each(FILES, text()))["digests"]
         verify(folder / META, digests, "train the language models again")
         known = [frozenset(byte_lines(folder / f"{side}.words")) for side in SIDES]

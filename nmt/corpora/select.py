@@ -69,7 +69,7 @@ def keep_best(ratings: Ratings, words: NDArray[np.uint32], clean: NDArray[np.boo
 
 
 def _keys(ratings: Ratings) -> NDArray[np.uint32]:
-    """Integers that sort like the ratings: the bits of a float, inverted if it is negative, else with the sign set."""
+    """Integers that sort like the ratings: the bits of a float, inverted if negative, otherwise with the sign set."""
     keys = (ratings + np.float32(0)).view(np.uint32)  # the sum turns -0 into 0
     negative = ratings < 0
     np.invert(keys, out=keys, where=negative)

@@ -1,4 +1,4 @@
-"""SGML as test sets have it: the text of each <seg>, and which segment of which document it is.
+"""The SGML of test sets: the text of each <seg>, and which segment of which document it is.
 
 Comments do not count, and CDATA is text. Everything is found in one pass, however the file is damaged.
 """
@@ -22,7 +22,7 @@ SPACE = re.compile(r"[ \t\r\n]+")
 
 
 class Segment(NamedTuple):
-    """A segment: its document, "" where that has no identifier, its own identifier, likewise, and its text."""
+    """A segment: the identifiers of its document and of itself, "" where there is none, and its text."""
 
     document: str
     number: str
@@ -78,7 +78,7 @@ def _resolved(text: str) -> str:
 def in_order_of(sources: Sequence[Segment], targets: Sequence[Segment], name: str) -> Sequence[Segment]:
     """`targets` in the order of `sources`: the segment of the same number and document translates a segment.
 
-    They are in order as they are if a side has no numbers. Raises UserError if a segment is on one side alone.
+    If a side has no numbers, they keep their order. Raises UserError if a segment is on only one side.
     """
     keys, others = ([segment.key for segment in side] for side in (sources, targets))
     if keys == others or not all(number for _, number in keys) or not all(number for _, number in others):

@@ -25,7 +25,7 @@ from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import whole
 
-MARKED = 20  # of so many words of a text, no more than one ends in the mark of subwords
+MARKED = 20  # a vocabulary has subwords if more than one symbol in this many ends in their mark
 EOS = 0
 UNK = 1
 EOS_SYMBOL = "<eos>"
@@ -158,8 +158,8 @@ def count_words(lines: Iterable[str]) -> tuple[Counter[str], int]:
 def make_shortlist(counter: Counter[str], size: int, sentences: int, reserved: Collection[str] = RESERVED) -> Shortlist:
     """The shortlist of the unknown word and the `size` - 1 most frequent words of `counter`, or all if there are fewer.
 
-    The count of <eos> is `sentences`, that of <unk> the number of tokens outside the shortlist, as the words `reserved`
-    are.
+    The count of <eos> is `sentences`, that of <unk> the number of tokens outside the shortlist. The words `reserved`
+    are always outside it.
     """
     ranked = sorted(
         ((word, count) for word, count in counter.items() if word not in reserved),

@@ -1,7 +1,7 @@
 """Draw development and test text from training text, at random with a seed; no sentence is in two of the sets.
 
-A sentence is a line of either side, whatever its white space. The pairs of training text that share one with the other
-sets are left out of it.
+A sentence is a line of either side, whatever its white space. Training pairs that share a sentence with the other sets
+are left out.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def split(
 ) -> dict[str, int]:
     """Write the training corpora and the drawn sets to `folder`, CORPUS.LANGUAGE; return how many pairs each has.
 
-    `lines` says how many are drawn of each set, `given` are the sets that are not drawn. Raises UserError if a file is
-    invalid, or if less than half of the training text would be left.
+    `lines` says how many pairs are drawn for each set, `given` are the sets that are not drawn. Raises UserError if a
+    file is invalid, or if less than half of the training text would be left.
     """
     _check_unchanged(folder)
     names = [f"{name}.{language}" for name in (*train, *lines) for language in languages]

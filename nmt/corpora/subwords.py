@@ -2,7 +2,7 @@
 
 In byte pair encoding, a subword that does not end its word carries the mark "@@", so that joining is the exact inverse
 of splitting. A word of the text that ends in the mark itself could not be told from a subword; it is dropped, as is one
-without an end.
+of more than LONGEST_WORD characters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ END = "</w>"  # what a subword that ends its word carries in a file of codes
 
 
 class Subwords(ABC):
-    """What makes subwords of words, and words of subwords. Two that compare equal make the same."""
+    """Cuts words into subwords, and joins subwords to words. Two that compare equal do the same."""
 
     @abstractmethod
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -50,7 +50,7 @@ class Subwords(ABC):
 class Codes(Subwords):
     """The merges of pairs of symbols, in the order in which they were learned.
 
-    Only the subwords in `known` are made, where it is given: a merge that makes another is taken back.
+    Only the subwords in `known` are made, where it is given: a merge that makes any other is undone.
     """
 
     merges: tuple[tuple[str, str], ...]

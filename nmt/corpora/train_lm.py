@@ -55,7 +55,7 @@ def vocabulary(lines: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def known_words(lines: list[bytes], language: str) -> frozenset[bytes]:
-    """The vocabulary of in-domain text. Raises UserError if it has no word: models would compare lengths alone."""
+    """The vocabulary of in-domain text. Raises UserError if it has no word: models would compare only lengths."""
     known = vocabulary(lines)
     words = [word for line in lines for word in line.split()]
     share = sum(word in known for word in words) / len(words)

@@ -28,7 +28,7 @@ from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
 TIMEOUT = 30.0  # seconds without a byte
-PERIOD = 60.0  # seconds in which an answer begins; the rate is measured over as many
+PERIOD = 60.0  # seconds within which an answer must begin; the rate is measured over the same period
 SLOWEST = 1_000  # bytes a second
 TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 
@@ -229,7 +229,7 @@ def _is_note(note: dict[str, Any]) -> bool:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the context after `seconds`; in the main thread alone."""
+    """Raise TimeoutError in the context after `seconds`; only in the main thread."""
 
     def end(*_: object) -> None:
         raise TimeoutError(f"none in {seconds:g} s")

@@ -46,7 +46,7 @@ def corpus_bleu(
     """The score in percent, None without sentences, and sacreBLEU's signature."""
     chosen = metric(tokenizer)
     if not translations:
-        chosen.corpus_score(["a"], [["a"]])  # only after a score does the signature know the number of references
+        chosen.corpus_score(["a"], [["a"]])  # the signature knows the number of references only after a score
         return None, str(chosen.get_signature())
     score = chosen.corpus_score(list(translations), [list(references)])
     return float(score.score), str(chosen.get_signature())

@@ -102,7 +102,7 @@ def _resampled(
     generator: np.random.Generator,
 ) -> tuple[float, NDArray[np.floating]]:
     """The mean score over seeds, and that of each resample; the same resamples of the sentences for the same seed."""
-    os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU takes the seed in no other way
+    os.environ["SACREBLEU_SEED"] = str(seed)  # sacreBLEU has no other way to set the seed
     measured, resampled = [], []
     for lines in translations:
         sentences = bleu._extract_corpus_statistics(lines, [references])

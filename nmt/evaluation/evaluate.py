@@ -1,4 +1,4 @@
-"""Score the translations of one set by one model: corpus BLEU on all sentences and, if asked for, on those without UNK.
+"""Score one model's translations of one set: corpus BLEU on all sentences and, on request, on those without UNK.
 
 "No UNK" is the last column of Table 1 of Bahdanau et al. (2015): the sentences whose source and reference consist of
 words of the shortlists, in translations decoded with the unknown word forbidden.
@@ -65,8 +65,8 @@ def score(
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
 
-    Where the text itself is running text, both are of it, with the same `tokenizer`. The ceiling is the detokenized
-    BLEU of a perfect translation: of the references, tokenized and detokenized.
+    Where the text itself is running text, both scores are computed on it, with the same `tokenizer`. The ceiling is the
+    detokenized BLEU of a perfect translation: of the references, tokenized and detokenized.
     """
     bleu, signature = corpus_bleu(translations, references, tokenizer)
     of_running_text = RUNNING_TEXT if tokenizer == TOKENIZED else tokenizer

@@ -37,7 +37,7 @@ class Network(nn.Module):
         self.fast = implementation == "fast"
         self.symbols = (source_symbols, target_symbols)
         self.updates = 0  # applied so far
-        self.dropout: Dropout = unchanged  # in the training cost alone
+        self.dropout: Dropout = unchanged  # only in the training cost
         attention = make_attention(architecture)
         self.encoder = Encoder(source_symbols, architecture, attention.bidirectional)
         self.decoder = Decoder(target_symbols, architecture, attention)
@@ -78,7 +78,7 @@ class Network(nn.Module):
     def predict(self, memory: Memory, state: Tensor, previous: Tensor | None) -> Prediction:
         """The prediction of y_i from `state` (N, state) and y_{i-1} = `previous` (N,), None before the first word.
 
-        The N rows are k for each sentence of `memory`, side by side; they share what is kept of it.
+        The N rows are k for each sentence of `memory`, side by side; they share what is kept for it.
         """
         return self.decoder.predict(memory, state, previous)
 

@@ -16,7 +16,7 @@ CACHED = 2**20  # numbers in float32 that fit in the cache of a CPU
 
 
 def product_type(tensor: Tensor) -> torch.dtype:
-    """The type of matrix products with `tensor`: that of autocast if it is on, else its own."""
+    """The type of matrix products with `tensor`: that of autocast if it is on, otherwise its own."""
     kind = tensor.device.type
     cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
     return torch.get_autocast_dtype(kind) if cast else tensor.dtype

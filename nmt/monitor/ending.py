@@ -13,7 +13,7 @@ from nmt.system.files import read_json
 
 
 def ending(experiment: Experiment) -> list[str]:
-    """The lines. The command has the model that is best on the first test set, or the first where no BLEU is known."""
+    """The lines. The command names the best model on the first test set, or the first model where no BLEU is known."""
     [first, *_], models = experiment.corpora.test, f"data/{experiment.name}/models"
     files = {
         system: Path("data") / experiment.name / "evaluation" / system / f"{first}.json"
@@ -22,7 +22,7 @@ def ending(experiment: Experiment) -> list[str]:
     scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
     best = max(experiment.variants, key=lambda name: scores.get(name, 0.0))
     several = len(experiment.variants) > 1
-    of_label: dict[str, list[float]] = {}  # of a model with several seeds, their mean is named
+    of_label: dict[str, list[float]] = {}  # for a model with several seeds, their mean
     for system, score in scores.items():
         of_label.setdefault(experiment.systems[system], []).append(score)
     said = ", ".join(f"{label} {fmean(found):.1f}" for label, found in of_label.items())

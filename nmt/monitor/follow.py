@@ -1,6 +1,6 @@
-"""What is shown of a run of Snakemake, by its events: one line for each stage, and a bar for each training.
+"""Show a run of Snakemake, event by event: one line for each stage, and a bar for each training.
 
-`snakemake --logger nmt` prints it. Of a job that fails, the end of its log is shown.
+`snakemake --logger nmt` prints it. If a job fails, the end of its log is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nmt.system.files import printable
 from nmt.training.metrics import latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]
-# The stage of a rule is that of the package of `nmt` that has a module of its name.
+# A rule belongs to the stage of the `nmt` package that has a module with the rule's name.
 STAGES = {
     "toy": "text",
     "corpora": "text",
@@ -70,7 +70,7 @@ class Task:
 
 
 class Follower:
-    """What is known of the run so far. `log` is the file of Snakemake's messages."""
+    """What is known about the run so far. `log` is the file with Snakemake's messages."""
 
     def __init__(self, experiment: Experiment, log: str) -> None:
         self.experiment, self.log = experiment, log
@@ -144,7 +144,7 @@ class Follower:
             stage.close()
 
     def stop(self, job: int) -> tuple[Task, Task | None]:
-        """A job has ended, well or not: its stage and its training."""
+        """A job has ended, with or without success: its stage and its training."""
         tasks = self.jobs.pop(job)
         for one in filter(None, tasks):
             one.end(job)
@@ -173,7 +173,7 @@ class Follower:
 
 
 def task(label: str, total: int, unit: str) -> Task:
-    """A task of which nothing is done yet."""
+    """A task with nothing done yet."""
     bar: tqdm[Never] = tqdm(desc=label, total=total, unit=f" {unit}", file=sys.stdout, disable=None, leave=False)
     return Task(label, bar, unit)
 
@@ -193,7 +193,7 @@ def packages() -> dict[str, str]:
 
 @cache
 def stage_of(rule: str) -> str:
-    """The stage of a rule, which has the name of its module, or the name and an ending."""
+    """The stage of a rule, whose name is that of its module, perhaps with an ending."""
     modules = [module for module in packages() if rule == module or rule.startswith(f"{module}_")]
     if not modules:
         return LAST_STAGE if rule == "all" else STAGES["corpora"]

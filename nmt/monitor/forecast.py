@@ -16,15 +16,15 @@ from nmt.training.metrics import latest, read_metrics
 
 BENCH = Path("results/bench/train.csv")  # of RNNsearch in the paper's sizes, with 30,001 symbols, by `make bench`
 BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH = 30_001, 20, 80
-WORDS = 25  # of a sentence of real text
-OF_SYSTEMS = ("train", "nll", "translate", "translate_no_unk", "evaluate")  # rules whose jobs are each for one system
+WORDS = 25  # in a sentence of real text
+OF_SYSTEMS = ("train", "nll", "translate", "translate_no_unk", "evaluate")  # rules with a job for each system
 WORTH_SAYING = 3600, 1e9  # seconds and bytes; nothing is printed about less
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, csv.Error)  # what a damaged table may raise
 SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
 
 
 def announcement(experiment: Experiment, archives: Iterable[Archive], variants: Collection[str], root: Path) -> str:
-    """What to say of a run that fetches `archives` and trains `variants`; "" if both are short.
+    """What to say about a run that fetches `archives` and trains `variants`; "" if both are short.
 
     `root` is the folder of the project, which has the bench.
     """
@@ -42,7 +42,7 @@ def announcement(experiment: Experiment, archives: Iterable[Archive], variants: 
 
 
 def training_seconds(experiment: Experiment, variants: Collection[str], bench: Path) -> tuple[float, str]:
-    """How long the updates that are left of `variants` take one after the other on the device of the bench, its name.
+    """How long the remaining updates of `variants` take, one after the other, on the bench's device, and its name.
 
     Without a bench, it is 0 s. Evaluations are not counted, nor is what a patience may save.
     """
@@ -60,7 +60,7 @@ def training_seconds(experiment: Experiment, variants: Collection[str], bench: P
 
 
 def _updates(bench: Path) -> dict[str, tuple[float, str]]:
-    """The seconds of our update on short sentences and its device, by precision; of several models, the first's.
+    """The seconds of our update on short sentences and its device, by precision; with several models, the first's.
 
     A bench that is missing or damaged has none.
     """
@@ -74,7 +74,7 @@ def _updates(bench: Path) -> dict[str, tuple[float, str]]:
 
 
 def _left(experiment: Experiment, variant: Variant) -> int:
-    """The updates that a training has still to make; a checkpoint may be some updates behind."""
+    """The updates that a training run still has to make; a checkpoint may be some updates behind."""
     file = latest(experiment.name, variant.name)
     done = 0
     if file is not None and variant.continues is None and "checkpoints" in file.parts:
@@ -91,9 +91,9 @@ def update_products(model: Architecture, symbols: int, words: int, batch: int) -
 
 
 def pair_products(model: Architecture, symbols: int, source: float, target: float) -> float:
-    """Multiplications of the matrix products of one pair of so many words, forward.
+    """Multiplications in the matrix products for one pair of this many words, forward.
 
-    Products with single vectors, as those of the attention, count, too; s_0 and contextualization do not.
+    Products with single vectors, such as those of the attention, count, too; s_0 and contextualization do not.
     """
     m, n, alignment, maxout = model.embedding, model.hidden, model.alignment, model.maxout
     gates = {"gated": 3, "lstm": 4}[model.unit] * n

@@ -166,7 +166,7 @@ def table(standings: list[Standing]) -> str:
 
 
 def phrase_based(experiment: Experiment) -> str:
-    """Which phrase-based system the experiment runs, and once it is tuned of which version; "" for none."""
+    """Which phrase-based system the experiment runs and, once it is tuned, its version; "" for none."""
     system = experiment.phrase_based
     if system is None or not experiment.runs_phrase_based:
         return ""

@@ -75,7 +75,7 @@ def beams(experiment: Experiment) -> dict[int, str]:
 
 
 def page_head(experiment: Experiment) -> list[str]:
-    """The options by which the step index names the experiment's paper or, on the user's own text, the languages.
+    """The options with which the step index names the experiment's paper or, on the user's own text, the languages.
 
     None without a paper.
     """

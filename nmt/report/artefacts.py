@@ -124,7 +124,7 @@ def collect(experiment: Experiment, own: Sequence[Artefact]) -> dict[str, Artefa
 def on_page(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[tuple[Artefact, str]]:
     """Each artefact and its file that is shown, in the page's order: those of the first test set, then of the others.
 
-    What the experiment has once is among those of the first.
+    Artefacts that the experiment has only once are listed with those of the first set.
     """
     artefacts, (first, *others) = list(artefacts), places
     found = [(one, first) for one in artefacts]
@@ -146,7 +146,7 @@ def title(experiment: Experiment, number: str, subject: str) -> str:
 def targets(artefacts: Iterable[Artefact], places: Mapping[str, str]) -> list[str]:
     """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index.
 
-    `places` are the test sets by the beginning of the names of their files.
+    `places` maps the folder of each test set to its name.
     """
     files = ["<results>/index.html", *(f"<results>/index/{name}.js" for name in places.values())]
     for one in artefacts:

@@ -1,4 +1,4 @@
-"""One style for all figures, and files whose bytes depend on the drawing alone."""
+"""One style for all figures, and files whose bytes depend only on the drawing."""
 
 from __future__ import annotations
 

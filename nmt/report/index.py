@@ -176,7 +176,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def with_median_seeds(arguments: argparse.Namespace) -> argparse.Namespace:
-    """The options with one training of each model: of several seeds, the one of median BLEU on the first set."""
+    """The options with one training of each model: of several seeds, the one with the median BLEU on the first set."""
     labels, sets = arguments.labels, range(len(arguments.sets))
     seeds = grouped(labels, "--labels", range(len(labels)))
     if len(seeds) == len(labels):
@@ -273,7 +273,7 @@ def page(arguments: argparse.Namespace, folder: str) -> str:
 
 
 def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Mapping[str, Sequence[float]]) -> str:
-    """What the paper claims and what the numbers say of it, BLEU, a small figure, and links to all that is shown."""
+    """What the paper claims and what the numbers say about it, BLEU, a small figure, and links to all that is shown."""
     systems, first = [*arguments.labels, *arguments.baseline[:1]], arguments.sets[0]
     compared = read_comparisons(arguments.significance, arguments.pair) if arguments.pair else []
     found = finding(first, dict(zip(systems, bleu[first], strict=True)), compared)

@@ -1,7 +1,7 @@
 """Draw the learning curves: train and development NLL and, where it is measured, BLEU, by updates and by hours.
 
-A dotted line and a word mark where a model begins that continues another. Of a model with several seeds, the line is
-their mean, and a band holds all of them. Seeds are compared after the same number of their own updates, because the
+A dotted line and a word mark where a model that continues another begins. For a model with several seeds, the line is
+their mean, and a band covers all of them. Seeds are compared after the same number of their own updates, because the
 models that they continue may have stopped at different ones.
 """
 
@@ -34,7 +34,7 @@ TITLES = {
 
 @dataclass
 class Curve:
-    """The values of one measure of one training after so many updates and hours.
+    """The values of one measure of one training run, with the updates and hours at each.
 
     It starts after `start` updates, those of the model that it continues. The `seed` is None where it is not known.
     """
@@ -139,7 +139,7 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
 
     The train NLL is smoothed. BLEU has a row where it is measured. Time is in hours, or in minutes where all trainings
     are shorter than an hour. `continues` names the model that another one continues; `systems` are all systems of the
-    experiment, whose places decide on the styles of those that have none by name.
+    experiment; those without a style of their own get one by their place.
     """
     before = {model: other for model, other in (continues or {}).items() if {model, other} <= curves.keys()}
     drawn = bands(curves, before)

@@ -61,7 +61,8 @@ def document(title: str, body: str, *, generated: bool = False) -> str:
 def show_table(path: str, *, is_section: bool = False) -> str:
     """A table in Markdown or in CSV. Raises UserError for another format and for an empty file.
 
-    A section of a page has a heading <h2> of its own: there the table's is left out, and further ones are below it.
+    A section of a page has its own heading <h2>: the table's heading is left out there, and further ones are a level
+    lower.
 
     The page itself says whether its language is made up.
     """

@@ -40,7 +40,7 @@ PAUSE_SECONDS = 0.1  # between two states of a translation, at least
 LONGEST_SEARCH = 20  # seconds; then the best translation so far is returned, because other requests wait
 HOST = re.compile(r"\w[\w.-]*", re.ASCII)  # a name as browsers send it
 PORT = re.compile(r":\d*$", re.ASCII)
-SHARE = 4  # a pause is at least as many times as long as showing a state took
+SHARE = 4  # a pause is at least this many times as long as showing a state took
 EXAMPLES = """\
 example:
   %(prog)s --model models/en-fr
@@ -139,10 +139,10 @@ class Service:
     def translate(self, text: str, show: Callable[[Message], None]) -> Message:
         """Show the best translation while it is found, and return the n best; an error of `show` ends the search.
 
-        A message has the source and each translation as `reader` gives them, with its rows of weights, if any. That of
-        a translation that was found has log p(y | x) in nats, and the number of symbols it covers.
+        A message has the source and each translation as `reader` gives them, with its rows of weights, if any. For each
+        translation it also has log p(y | x) in nats and the number of symbols that this covers.
 
-        There is one search, which is not repeated with a wider beam, and it ends in time.
+        There is one search, which is not repeated with a wider beam and takes at most LONGEST_SEARCH seconds.
         """
         from nmt.search.beam import BeamSettings, search
 
@@ -251,7 +251,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             return text
 
         def _is_foreign(self) -> bool:
-            """Refuse a page of another site that a browser takes for this server, whose name it must then give."""
+            """Refuse requests under a foreign host name: another site may have its name lead here."""
             name = PORT.sub("", self.headers.get("Host", "").rpartition("@")[2]).strip("[]").lower()
             here = self.connection.getsockname()[0]
             if not _is_loopback(here) or name in names or _is_loopback(name):

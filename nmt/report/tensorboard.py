@@ -138,7 +138,7 @@ def draw_alignments(experiment: Experiment, variant: Variant, folder: Path) -> t
 
 
 def write_events(records: list[Record], picture: tuple[int, Figure] | None, folder: Path) -> None:
-    """Write an event file of `records` and of a picture after so many updates to `folder`, replacing earlier ones."""
+    """Write an event file of `records` and of a picture with its updates to `folder`, replacing earlier ones."""
     from torch.utils.tensorboard import SummaryWriter
 
     from nmt.report.drawing import one_font_warning

@@ -61,7 +61,7 @@ class BeamSettings:
     `minimum_length_ratio`: EOS is forbidden until the hypothesis has this many words for each word of the source, whose
     EOS counts as one.
 
-    `fallback`: search again for the sentences of which no hypothesis has ended. Without it, hypotheses that have not
+    `fallback`: search again for sentences without a hypothesis that has ended. Without it, hypotheses that have not
     ended at the maximum length are results like the others.
 
     `normalize`: rank hypotheses by log probability per word, EOS counted, instead of by total log probability.
@@ -111,12 +111,12 @@ class Pace:
     replayed: bool
 
     def places(self, sentences: int) -> int:
-        """The places of a batch for so many sentences: in buckets, up to a quarter more, for few different sizes."""
+        """The places of a batch for this many sentences: in buckets, up to a quarter more, for few different sizes."""
         unit = 2 ** max(0, sentences.bit_length() - 3) if self.replayed else 1
         return sentences + -sentences % unit
 
     def positions(self, words: int) -> int:
-        """The source positions for sentences of at most so many words."""
+        """The source positions for sentences of at most this many words."""
         return words + -words % POSITIONS if self.replayed else words
 
 
@@ -242,7 +242,7 @@ class _Search:
         return going
 
     def _rows(self, sentences: NDArray[np.int64]) -> int:
-        """The rows that each of `sentences` needs before any of its hypotheses was cut off."""
+        """The rows that each of `sentences` needs, as long as none of its hypotheses has been cut off."""
         if self.pace.replayed:
             return self.settings.width
         return max((self.settings.width - len(self.finished[number]) for number in sentences), default=0)

@@ -1,6 +1,6 @@
 """A trained model for Python programs: what `nmt.load` returns.
 
-`scores` and `aligned`, what it says of given translations, are those of the steps score and align, too.
+`scores` and `aligned` are what it computes for given translations; the steps score and align use them, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Lines = Sequence[list[str]]
 
 
 class Score(NamedTuple):
-    """log p(target | source) in nats, and how many symbols it is of, words or subwords, with the end of sentence."""
+    """log p(target | source) in nats, and how many symbols it covers, words or subwords, with the end of sentence."""
 
     log_probability: float
     length: int

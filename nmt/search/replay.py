@@ -15,14 +15,14 @@ from nmt.model.network import Network
 from nmt.search.step import Beams, Step, each_tensor, tensors
 from nmt.system.files import warn
 
-RECORDINGS = 64  # of a model, that are kept
+RECORDINGS = 64  # kept for each model
 
 #: Held by the search that records and replays: all graphs share their memory, and a bucket has one set of places.
 TURN = threading.RLock()
 
 
 class Recording:
-    """A step of beams of certain shapes, in places of its own."""
+    """A recorded step for beams of certain shapes, with its own places in memory."""
 
     def __init__(self, step: Step, beams: Beams) -> None:
         self._places: Beams = each_tensor(beams, _copied)

@@ -22,11 +22,11 @@ from nmt.model.network import Network
 
 @dataclass(frozen=True)
 class Sentences:
-    """B sentences and how far their search is.
+    """B sentences and the progress of their search.
 
     open (B,): how many hypotheses of a sentence may still be found: the beam's width, less one for each that ended.
-    minimum, maximum (B,): the steps before which no hypothesis ends, and those of the whole search.
-    taken (): the steps of which the words are chosen.
+    minimum, maximum (B,): the number of steps before which no hypothesis ends, and that of the whole search.
+    taken (): the number of steps whose words are chosen.
     """
 
     memory: Memory
@@ -75,7 +75,7 @@ class Rows:
 class Choice:
     """The best continuations of the rows of B sentences: those that continue, then those that end, each best first.
 
-    carry: what the decoder kept of the rows that they continue.
+    carry: what the decoder kept for the rows that they continue.
     found (3, B, k) int64: their scores, as the bits of float64; the row that each continues, of all B k'; their words.
     -inf marks where there is none.
     alignment (B k', Tx): alpha_i of the rows, if it is kept.
@@ -172,7 +172,7 @@ def best_words(scores: Tensor, logits: Tensor, highest: Tensor, count: int) -> t
 
 
 def each_tensor(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
-    """`value` with `function` of each of its tensors instead.
+    """`value`, with each of its tensors replaced by `function` of it.
 
     It is a tensor, or a dataclass or a named tuple of such values; all else, like the maps of a memory, stays.
     """

@@ -172,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     interactive = _is_interactive(arguments)
-    if interactive:  # threads that wait for work sleep: spinning takes more time than a line
+    if interactive:  # waiting threads sleep: spinning would cost more than translating a line
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # These import PyTorch, which takes seconds: too long for --help.
     from nmt.search.alignments import read_dictionary

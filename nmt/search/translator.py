@@ -168,7 +168,7 @@ def checked_lines(lines: Iterable[str]) -> list[str]:
 
 
 def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
-    """Raise UserError if a number is none or out of range; `mark` is put before the names of options."""
+    """Raise UserError if an option is not a number or is out of range; `mark` is put before the names of options."""
     beam, n_best, ratio = settings.width, settings.n_best, settings.minimum_length_ratio
     for name, number in (("beam", beam), ("batch", batch), ("n-best", n_best)):
         if not isinstance(number, int) or isinstance(number, bool):

@@ -92,7 +92,7 @@ def between(minimum: float, maximum: float) -> Check:
 
 
 def probability(bits: int) -> Check:
-    """0, or a probability that random numbers of so many bits can express, and that is less than 1."""
+    """0, or a probability below 1 that random numbers of this many bits can express."""
     numbers = 2**bits
     above = between(1 / numbers, 1 - 1 / numbers)
     return Check(
@@ -334,7 +334,7 @@ def checked(value: Any, check: Check, where: str) -> Any:
 def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -> Kind:
     """A frozen `cls` from the mapping `value`: all keys known, all values checked, nothing missing.
 
-    `others` are keys that are known as well, and not for `cls`.
+    `others` are further known keys, which `cls` does not take.
     """
     known, others = checks(cls), list(others)  # type: ignore[arg-type]
     given = {}
@@ -361,7 +361,7 @@ def parts_of(cls: type) -> dict[str, type[Any]]:
 
 
 def build_parts(cls: type[Kind], value: Any, where: str) -> Kind:
-    """As `build`, where the parts of `cls` are built of mappings, too; null leaves a part out."""
+    """As `build`, where the parts of `cls` are built from mappings, too; null leaves a part out."""
     parts = parts_of(cls)  # type: ignore[arg-type]
     whole = build(cls, value, where, others=parts)
     built = {

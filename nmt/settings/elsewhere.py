@@ -30,7 +30,7 @@ class Known(NamedTuple):
 def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS, by their own names and folders, which none inherits.
 
-    A file of the working directory hides the project's of the same path. One that is no experiment is passed over.
+    A file of the working directory hides the project's of the same path. A file that is no experiment is skipped.
     """
     from nmt.settings.strict import parse  # imports PyYAML
 
@@ -49,7 +49,7 @@ def experiments() -> list[Known]:
 
 
 def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
-    """UserError where the folder of results is, holds or is in another's, or one of `words` is a path in such a one."""
+    """UserError where the folder of results is, holds or lies in another's, or one of `words` lies in another's."""
     known = experiments()
     mine = PurePosixPath(experiment.results)
     for other in known:

@@ -44,13 +44,13 @@ MOSES_PROGRAMS = (
     *("moses", "lmplz", "build_binary", "extract", "score", "consolidate", "lexical-reordering-score"),
     *MOSES_TUNERS,
 )
-# Each aligner, and what it is called with.
+# Each aligner, and the programs that are called with it.
 MOSES_ALIGNERS = {"mgiza": ("mkcls", "snt2cooc", "merge_alignment.py", "symal"), "fast_align": ("atools",)}
 MOSES_SCRIPTS = (
     *("training/train-model.perl", "training/mert-moses.pl", "training/filter-model-given-input.pl"),
     *("training/LexicalTranslationModel.pm", "generic/extract-parallel.perl", "generic/score-parallel.perl"),
 )
-# What is built where no installation is named: its folder, the commit of Moses, and the longest n-grams of its models.
+# The Moses that is built where no installation is named: its folder, its commit, and the longest n-grams of its models.
 BUILT = "data/tools/moses"
 BUILT_COMMIT, BUILT_ORDER = "34452895f350bf097b21ee514a529a1dc542243c", 7
 SELECTED = "train"  # the name of the files of the selected training text
@@ -66,7 +66,7 @@ class Paper(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A whole experiment. A section that may be left out is None where it is.
+    """A whole experiment. An optional section is None where it is left out.
 
     With the `tokenizer` sentencepiece, words are what stands between spaces, and their subwords are its pieces.
     `tokenized` text has spaces between words already. With `files` the corpora are named after their uses, and there is
@@ -207,7 +207,7 @@ def _paper(value: Any) -> Paper | None:
 def _variants(mapping: Mapping[str, Any], seed: int) -> tuple[dict[str, Variant], frozenset[str]]:
     """The variants, and the names of those that are left out: they are null, or continue one that is left out.
 
-    A variant's own settings override its prototype's, and these the defaults.
+    A variant's own settings override its prototype's, and those override the defaults.
     """
     defaults = _known(mapping.get("defaults", {}), OF_A_VARIANT, "config: defaults")
     prototypes = {
@@ -304,7 +304,7 @@ def _check_variants(experiment: Experiment) -> None:
 
 
 def _check_uses(experiment: Experiment) -> None:
-    """Languages differ; compared systems and the text for selection are there; no setting excludes another."""
+    """Languages differ; compared systems and the text for selection are there; no settings contradict each other."""
     for key, other in (("bpe", experiment.bpe), ("tokenized", experiment.tokenized)):
         if experiment.has_pieces and other:
             raise UserError(
@@ -390,7 +390,7 @@ class Registered(Protocol):
 def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> None:
     """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on.
 
-    A corpus `train` is for training alone: elsewhere its files would be those of the selected text.
+    A corpus `train` is only for training: elsewhere its files would be those of the selected text.
     """
     noun = f"corpus ({experiment.registry or 'files'})"
     corpora = experiment.corpora

@@ -1,6 +1,6 @@
 """Ownership of an experiment's data: data/EXPERIMENT keeps the names of the files that it was last run with.
 
-So no other file may take the same name by mistake and replace its models, and the experiment that ran last is known.
+So no other file can take the same name by mistake and replace its models, and it is known which experiment ran last.
 The folders of its results are kept, too: what lies in another folder is not the experiment's to replace.
 """
 
@@ -30,7 +30,8 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
 
 
 def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
-    """UserError where one of `files`, as <results>/table1.csv, is in `folder` and no run of the experiment has made it.
+    """UserError where one of `files`, say <results>/table1.csv, is in `folder` and no run of the experiment has made
+    it.
 
     A finished run leaves its provenance there, also in a copy of the folder.
     """

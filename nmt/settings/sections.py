@@ -28,7 +28,7 @@ LARGEST_VOCABULARY = 10_000_000
 MOST_PAIRS = 10**9  # of the built-in language
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 
-NFC = "nfc"  # Unicode's normal form C, to which text is brought
+NFC = "nfc"  # Unicode's normal form C, to which text is normalized
 NORMALIZE = (NFC, "none")
 LANGUAGE = "[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*"
 
@@ -103,13 +103,13 @@ class Shard:
     pairs: Annotated[int, integer(1)] = 2_000_000
 
     def count(self, pairs: int) -> int:
-        """In how many shards a corpus of `pairs` pairs is processed."""
+        """The number of shards in which a corpus of `pairs` pairs is processed."""
         return max(1, round(pairs / self.pairs))
 
 
 @dataclass(frozen=True)
 class Select(Section):
-    """Data selection: by which rule, how many source words (0: all) or which shares of the corpora are kept.
+    """Data selection: its rule, and how many source words (0: all) or which shares of the corpora are kept.
 
     With `drop_duplicates` a pair that occurs more than once is kept once. `order` is that of the language models that
     score the pairs.
@@ -162,7 +162,7 @@ class SentencePiece(Section):
 
 @dataclass(frozen=True)
 class Translate(Section):
-    """Beam search; with `fallback` again where no translation has ended, without it unfinished ones compete.
+    """Beam search. With `fallback`, it is repeated where no translation has ended; without, unfinished ones compete.
 
     `precision` is that of matrix products.
     """
@@ -216,7 +216,7 @@ class PhraseBased(Section):
 
     @property
     def label(self) -> str:
-        """How tables and figures call the system."""
+        """The name of the system in tables and figures."""
         return SYSTEM_LABELS[self.system] if self.system else ""
 
 

@@ -109,7 +109,7 @@ class Optimization:
 
 @dataclass(frozen=True)
 class RunTime:
-    """Where a training is run, and how often it leaves a checkpoint (`checkpoint_every` updates; 0: by time alone)."""
+    """Where a training runs, and how often it writes a checkpoint (`checkpoint_every` updates; 0: only by time)."""
 
     checkpoint_minutes: Annotated[float, positive()] = 10.0
     checkpoint_every: Annotated[int, integer(0)] = 0
@@ -156,9 +156,9 @@ class Variant:
     def learned(self) -> dict[str, Any]:
         """The settings that decide the trained weights, but those at a neutral value.
 
-        A neutral value is the one that leaves a training what it was before the setting existed: so a new setting
-        retrains nothing and is no obstacle to an open checkpoint. For the same reason a setting that the kind of
-        model or of optimizer does not use is left out, or has its default where it was not always left out.
+        A neutral value is the one that leaves a training run as it was before the setting existed: so a new setting
+        retrains nothing, and open checkpoints still resume. For the same reason a setting that the kind of model or of
+        optimizer does not use is left out, or has its default where it was not always left out.
         """
         settings = learned(self.architecture) | learned(self.optimization)
         if self.continues is not None:

@@ -14,7 +14,7 @@ from nmt.system.files import UserError, warn
 from nmt.system.gpu import claim
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
-#: The parts of computing on a GPU that NMT_WITHOUT switches off, to find out what fails: "graphs", "triton", "cudnn".
+#: Features of GPU computation that NMT_WITHOUT switches off, to find out which one fails: "graphs", "triton", "cudnn".
 SWITCHED_OFF = os.environ.get("NMT_WITHOUT", "").split(",")
 
 

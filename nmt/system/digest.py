@@ -3,7 +3,7 @@
 The digest covers the step's module and every `nmt` module that it imports or names in a string, directly or through
 others, except those in `LEFT_OUT`. The package `nmt` itself counts as empty. A module counts by its syntax tree without
 comments, docstrings and the text of messages, so that rewording any of them reruns nothing. Imports within functions
-count; imports for the type checker alone do not. A module whose name is not in the code must be named by the caller.
+count; imports only for the type checker do not. A module whose name is not in the code must be named by the caller.
 
 Results are cached in `MEMORY`; otherwise each start of Snakemake would take half a second to parse all modules.
 """

@@ -301,7 +301,7 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
 
     A carriage return before a newline and a byte order mark at the start of the file are removed. Raises UserError,
     with `name` and the number of the line (counted from `first`), if a line is not UTF-8, and at the end if the lines
-    begin or end in NULs, as in UTF-16, or end in carriage returns alone.
+    begin or end in NULs, as in UTF-16, or end only in carriage returns.
     """
     number, nul_at_end, line = first - 1, 0, ""
     for number, raw in enumerate(file, first):
@@ -384,4 +384,4 @@ def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
         if not path.is_file():
             raise UserError(f"{path}: no such file; {remedy}")
         if sha256(path) != digest:
-            raise UserError(f"{path}: damaged or exchanged, it does not agree with {record.name}; {remedy}")
+            raise UserError(f"{path}: damaged or replaced, it does not agree with {record.name}; {remedy}")

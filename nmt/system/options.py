@@ -29,9 +29,9 @@ class ReplacedFolder(OutputFolder):
 def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
-    An output that is named twice, or that is an input, is refused too, and so is a folder that is replaced with an
-    input in it. Every other path among the options is an input, and so is a word that names a file; neither may be a
-    named pipe. Standard input is an input, too, if it is a file.
+    An output that is named twice, or that is an input, is refused, too. So is a replaced folder that contains an input.
+    Every other path among the options is an input, as is a word that names a file; neither may be a named pipe.
+    Standard input is an input, too, if it is a file.
     """
     check_numbers(arguments)
     outputs, inputs = [], []

@@ -4,8 +4,8 @@ Snakemake's lock consists of files in `.snakemake/locks` that outlive the proces
 lock of the operating system, which is released whenever the process ends: if nobody holds it, the files are from dead
 runs. Each run also holds a file of its own, which names its locks, so that they can be removed while others live.
 (Snakemake's option `nolock` would avoid the files, but would let two runs write the same outputs.)
-A job learns its run from an environment variable and ends when the run, or the shell between them, ends, so that the
-next run may start at once.
+A job learns from an environment variable which run it belongs to, and ends when the run, or the shell between them,
+ends, so that the next run may start at once.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def name_locks(folder: Path, locks: Iterable[str]) -> None:
 
 
 def end_gently() -> None:
-    """Let the handler of SIGTERM run beside the main thread: Snakemake's waits for a lock that this one may hold."""
+    """Let the handler of SIGTERM run in its own thread: Snakemake's waits for a lock that the main thread may hold."""
     handler = signal.getsignal(signal.SIGTERM)
     if callable(handler):
         signal.signal(

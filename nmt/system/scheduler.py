@@ -203,7 +203,7 @@ def status(scheduler: Scheduler, job: str, now: float) -> str:
             return "running"
     ended = code.exists() and code.read_text().strip() == "0"
     for file in (code, gone):
-        file.unlink(missing_ok=True)  # the number may be given again
+        file.unlink(missing_ok=True)  # the number may be reused
     return "success" if ended else "failed"
 
 

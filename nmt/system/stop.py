@@ -70,7 +70,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def handling(number: signal.Signals, handler: Any) -> Iterator[None]:
-    """Handle a signal by `handler`, unless it is ignored or this is not the main thread, which alone may do so."""
+    """Handle a signal with `handler`, unless it is ignored or this is not the main thread: only that may do so."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(number) is signal.SIG_IGN:
         yield
         return

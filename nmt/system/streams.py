@@ -1,7 +1,7 @@
 """Standard streams that the caller has closed, as `>&-` does in a shell, and those whose reader exits.
 
-Python has None in the place of closed ones, so that what is printed for standard error goes to standard output, and
-the next file that is opened gets the number of a closed stream, and with it whatever a library prints there.
+Python sets a closed stream to None, so messages for standard error go to standard output. The next file that is opened
+gets the number of a closed stream, and with it whatever a library prints there.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def rows_of_csv(lines: Iterable[str]) -> list[list[str]]:
 
 
 def read_tsv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[str]]:
-    """The same of a file with tabs between its cells, which may hold anything else."""
+    """The same for a file with tabs between its cells, which may hold anything else."""
     rows = [line.split("\t") for line in read_lines(path)]
     return _below_header(path, rows, columns, "correct the file")
 

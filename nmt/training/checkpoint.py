@@ -148,10 +148,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed. So is one that was made from other text, or one of a finished training with other
-    settings, until these are back. Unfinished files of a killed process are removed. Raises UserError if the settings
-    of an unfinished training differ from `settings`, and names those that do; a setting at its neutral value is in
-    neither.
+    A damaged file is renamed. So is one from other text, or of a finished training run with other settings, until the
+    former ones are back. Unfinished files of a killed process are removed. Raises UserError if the settings of an
+    unfinished training differ from `settings`, and names those that do; a setting at its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -192,8 +191,8 @@ def _differing(before: dict[str, Any], settings: dict[str, Any]) -> list[str]:
 def _set_aside(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any]) -> Checkpoint | None:
     """What to resume from if the latest checkpoint, `found` in `path`, does not fit: the former one, or None.
 
-    The former one is from before the last change of text, or of a finished training's settings, which may have been
-    taken back. If neither fits, the one with more updates is kept.
+    The former one is from before the last change of the text, or of a finished training's settings, which may have been
+    undone. If neither fits, the one with more updates is kept.
     """
     former = _read_former(folder)
     differing = _differing(found.settings, settings)

@@ -17,7 +17,7 @@ class Dropout:
     """Sets each number to 0 with the probability p = `optimization.dropout` and multiplies the others by 1 / (1 - p).
 
     The masks of an update are the same in a resumed run and with several processes: each process draws those of the
-    whole minibatch and takes the rows of its own share.
+    whole minibatch and takes the rows of its share.
     """
 
     def __init__(self, optimization: Optimization, device: torch.device, processes: Processes) -> None:

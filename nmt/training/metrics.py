@@ -38,7 +38,7 @@ def latest(experiment: str, variant: str) -> Path | None:
 
 
 def ended_early(experiment: str, variant: str) -> bool:
-    """Whether the model of a variant is that of a training that `nmt train --minutes` has ended before its time."""
+    """Whether the model of a variant is from a training run that `nmt train --minutes` ended early."""
     try:
         summary = read_json(folders(experiment, variant)[1] / "summary.json")
     except (UserError, OSError):

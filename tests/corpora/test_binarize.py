@@ -236,7 +236,7 @@ def test_a_flipped_bit_is_noticed(case: Case, name: str) -> None:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         (case.output / name).write_bytes(damaged)
-        with pytest.raises(UserError, match=f"{name}: damaged or exchanged, .*; binarize again"):
+        with pytest.raises(UserError, match=f"{name}: damaged or replaced, .*; binarize again"):
             Bitext(case.output)
 
 

@@ -61,7 +61,7 @@ def test_a_missing_or_broken_model_is_named(case: Case, capsys: pytest.CaptureFi
     model = case.folder / "models/target.general.arpa"
     model.write_text("no model\n")
     assert case.score_pairs() == 1
-    assert "target.general.arpa: damaged or exchanged" in last_line(capsys)
+    assert "target.general.arpa: damaged or replaced" in last_line(capsys)
     with pytest.raises(UserError, match=r"target\.general\.arpa: cannot be read"):
         load_model(model)
     model.unlink()

@@ -111,7 +111,7 @@ def test_models_of_two_runs_are_never_mixed(case: Case, capsys: pytest.CaptureFi
     assert changed
     (case.folder / "models" / changed[0]).write_bytes(former[changed[0]])
     assert case.score_pairs() == 1
-    assert f"{changed[0]}: damaged or exchanged, it does not agree with meta.json; train the" in last_line(capsys)
+    assert f"{changed[0]}: damaged or replaced, it does not agree with meta.json; train the" in last_line(capsys)
 
 
 def test_a_run_that_fails_leaves_the_models_of_the_former_one(case: Case) -> None:

@@ -126,7 +126,7 @@ def test_scores_and_likelihoods_are_of_subwords(folder: Path, tmp_path: Path) ->
     [
         (lambda model: (model / "source.codes").unlink(), "source.codes: no such file"),
         (lambda model: shutil.copy(model / "source.codes", model / "target.codes"), "target.codes: damaged or exchang"),
-        (lambda model: shutil.copy(model / "source.tsv", model / "target.tsv"), "target.tsv: damaged or exchanged"),
+        (lambda model: shutil.copy(model / "source.tsv", model / "target.tsv"), "target.tsv: damaged or replaced"),
     ],
 )
 def test_codes_that_are_not_the_models(folder: Path, tmp_path: Path, spoil: object, named: str) -> None:

@@ -302,7 +302,7 @@ def test_files_are_compared_with_their_digests(tmp_path: Path) -> None:
     assert sha256(tmp_path / "one") == digest
     record = tmp_path / "record"
     verify(record, {"one": digest}, "make it again")
-    with pytest.raises(UserError, match="one: damaged or exchanged, it does not agree with record; make it again"):
+    with pytest.raises(UserError, match="one: damaged or replaced, it does not agree with record; make it again"):
         verify(record, {"one": "0" * 64}, "make it again")
     with pytest.raises(UserError, match="two: no such file; make it again"):
         verify(record, {"one": digest, "two": digest}, "make it again")

@@ -481,7 +481,7 @@ def test_a_model_of_other_shortlists_is_not_continued(
     )
     (tmp_path / "first" / "model.safetensors").write_bytes(b"")
     assert main(words) == 1
-    assert "model.safetensors: damaged or exchanged" in capsys.readouterr().err
+    assert "model.safetensors: damaged or replaced" in capsys.readouterr().err
 
 
 def test_a_model_of_another_architecture_is_not_continued(

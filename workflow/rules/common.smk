@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 # Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Python
-# must not import from the working folder, where a file may be called as a module. Their `tee` ignores the signals that end them,
-# so the last messages are shown; it also survives a terminal that closes.
+# must not import from the working folder, where a file may be called as a module. The `tee` of a job ignores the signals that end
+# the job, so the last messages are shown; it also survives a terminal that closes.
 sys.path.insert(0, str(ROOT))
 shell.prefix(
     "set -euo pipefail; export PYTHONSAFEPATH=1 PYTHONPATH={ROOT:q}${{PYTHONPATH:+:$PYTHONPATH}};"
@@ -110,7 +110,7 @@ SHOWN_SOURCE, SHOWN_REFERENCE = (
     f"<data>/{'tokenized' if not HAS_PIECES or has_spaces(language) else 'segmented'}/{{set}}.{language}"
     for language in LANGUAGES
 )
-# What Thot reads.
+# The text that Thot reads.
 PHRASES = "segmented" if HAS_PIECES else "tokenized"
 PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
@@ -152,7 +152,7 @@ def forget_checkpoints():
 
 
 def announce_results():
-    """Say at the end of a run for everything what there is now, and how to use it."""
+    """At the end of a run for everything, say where the results are and how to use them."""
     if any(job.rule.name == "all" for job in workflow.dag.jobs):
         with one_line_mistakes():
             logger.info("\n".join(ending(EXPERIMENT)), extra={"ending": True})  # which the logger nmt shows, too
@@ -175,12 +175,12 @@ def archives_of(wildcards):
 
 
 def fetched(wildcards):
-    """Those of them that are fetched. The user's own are no inputs: what counts are their digests, not where they are."""
+    """The files of a corpus that are fetched. The user's own are not inputs: their digests count, not their paths."""
     return [f"{DATA}/archives/{one.path}" for one in REGISTRY[wildcards.corpus].archives if one.address not in OWN]
 
 
 def own_digests(wildcards):
-    """The digests of the user's own files that hold a corpus, and how those are read whose names say it."""
+    """The digests of the user's own files of a corpus, and how each is read if its name determines that."""
     files = [OWN[one.address] for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
     return [*map(own_digest, files), *filter(None, map(reading, files))]
 

@@ -1,4 +1,4 @@
-"""The attentions, by which the decoder weights the source, and their interface."""
+"""The attentions, which weight the source for the decoder, and their interface."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Attention(Layer, ABC):
 
     @abstractmethod
     def keep(self, annotations: Tensor, mask: Tensor, maps: Sequence[Tensor]) -> tuple[Any, Tensor]:
-        """What `attend` needs of the annotations, a named tuple of tensors (B, ...), and what s_0 comes from, (B, n).
+        """What `attend` needs from the annotations, a named tuple of tensors (B, ...), and what s_0 comes from, (B, n).
 
         `mask` (B, Tx) is False on padding. c_i is multiplied by the matrices `maps` (p rows in all, 2n or n columns).
         """

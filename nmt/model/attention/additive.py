@@ -19,7 +19,7 @@ from nmt.settings.variant import Architecture
 
 
 class Kept(NamedTuple):
-    """What is kept of B sentences.
+    """What is kept for B sentences.
 
     values (B, Tx, p): [C; C_z; C_r; C_o] h_j. A linear map of c_i is the same weighted sum of the mapped annotations,
     so c_i itself is never formed.

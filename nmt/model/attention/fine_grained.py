@@ -22,7 +22,7 @@ LIMIT = 2**26  # bytes of the largest tensor in `attend`, which takes as many hy
 
 
 class Kept(NamedTuple):
-    """What is kept of B sentences.
+    """What is kept for B sentences.
 
     annotations (B, Tx, 2n): h_j. A map of c_i is not a weighted sum of mapped annotations, so c_i is formed.
     keys (B, Tx, n'): U_a h_j.

@@ -15,7 +15,7 @@ from nmt.model.units import Unit
 
 
 class Kept(NamedTuple):
-    """What is kept of B sentences: the products of `maps` with c (B, p)."""
+    """What is kept for B sentences: the products of `maps` with c (B, p)."""
 
     context: Tensor
 

@@ -24,7 +24,7 @@ class FastAdditive:
         self.queries = alignment
 
     def prepare(self, tensors: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
-        """Values and keys in the type of products on a GPU, else in that of v_a.
+        """Values and keys in the type of products on a GPU, otherwise in that of v_a.
 
         On a CPU, batched products with a single row are slower in bfloat16.
         """

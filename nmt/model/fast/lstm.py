@@ -75,8 +75,8 @@ def cell(
 ) -> None:
     """Store [g; i; f; o] in `gates` (B, 4n), tanh of the new c in `squashed` (B, n), the new state in `new` (B, 2n).
 
-    inputs and product (B, 4n) add up to the pre-activations. kept (B, 1) is 1 where the state must not change, else 0:
-    there g, i and o are 0 and f is 1. `low_precision` (B, n), if given, takes the new h.
+    inputs and product (B, 4n) add up to the pre-activations. kept (B, 1) is 1 where the state must not change (there g,
+    i and o are 0 and f is 1), otherwise 0. `low_precision` (B, n), if given, takes the new h.
     """
     n = squashed.shape[-1]
     torch.add(inputs, product, out=gates)
@@ -120,7 +120,7 @@ def cell_backward(
 def state_backward(outside: Tensor, inner: Tensor, grad_product: Tensor) -> Tensor:
     """The gradient of the state (B, 2n), a new tensor.
 
-    outside (B, 2n) comes from outside the loop, inner (B, 2n) through the cell; grad_product (B, n) is that of h alone,
+    outside (B, 2n) comes from outside the loop, inner (B, 2n) through the cell; grad_product (B, n) is only that of h,
     from its product with the unit's matrices (and with the query's).
     """
     total = outside + inner

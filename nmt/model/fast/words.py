@@ -1,4 +1,4 @@
-"""What a search needs of the logits of all words: the normalizer of a row, and the best word of each block of words."""
+"""What a search needs from all logits: the normalizer of a row, and the best word of each block of words."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from nmt.model.units import Unit
 
 
 class GatedUnit(Unit):
-    """Gated hidden units, whose state is s_i alone.
+    """Gated hidden units, whose state is just s_i.
 
     Only the candidate has a bias, as in the original code. What the input and the context add to the three
     pre-activations arrives as one tensor of `inputs` = 3n columns, in the order candidate, update, reset.

@@ -71,8 +71,8 @@ def read_points(path: str) -> dict[str, list[Point]]:
 def draw(models: dict[str, list[Point]], systems: Sequence[str] = (), unit: str = UNITS[0]) -> Figure:
     """BLEU above, numbers of sentences below, on one axis of bins; it ends with the last bin that has sentences.
 
-    `systems` are all systems of the experiment, whose places decide on the styles of those that have none by name.
-    `unit` is what lengths count.
+    `systems` are all systems of the experiment; those without a style of their own get one by their place. `unit` is
+    what lengths count.
     """
     bins = next(iter(models.values()))
     end = max((place for place, point in enumerate(bins, 1) if point.sentences), default=len(bins))
@@ -117,7 +117,7 @@ def draw(models: dict[str, list[Point]], systems: Sequence[str] = (), unit: str 
 
 
 def _drawn(value: float | None) -> float:
-    """What leaves a gap where there is no value."""
+    """`value`, or what leaves a gap where there is none."""
     return math.nan if value is None else value
 
 

@@ -85,7 +85,7 @@ def curves(settings: Settings, experiment: Experiment) -> list[str]:
 
 
 def shown(settings: Settings, experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
-    """The sentence that is chosen for Figure 3, which is one of every test set, as `nmt.papers.shown` has it."""
+    """The sentence chosen for Figure 3, a line of every test set, in the form that `nmt.papers.shown` describes."""
     figure3 = settings.figure3
     if figure3 is None or isinstance(figure3.chosen, str):
         return []

@@ -111,7 +111,7 @@ def points(settings: Settings, experiment: Experiment) -> list[tuple[str, str, t
 
 
 def shown(settings: Settings, experiment: Experiment) -> list[tuple[str, int, tuple[str, ...]]]:
-    """The sentence of Figures 2 to 4, as `nmt.papers.shown` has it."""
+    """The sentence of Figures 2 to 4, in the form that `nmt.papers.shown` describes."""
     text = experiment.corpora.development
     return [("paper.sentence", settings.sentence, text)] if points(settings, experiment) else []
 

@@ -1,9 +1,9 @@
-"""The files of a system of Moses: the folder in which a step works, moses.ini, which names the others, and text.
+"""The files of a Moses system: the folder in which a step works, moses.ini, which names the others, and text.
 
-In text as Moses reads it, some characters have a meaning of their own. A | separates the factors of a word and, as |||,
-the columns of a table; words in brackets are symbols of a grammar; <s>, </s> and <unk> are words of every language
-model. So they are written as character references, as Moses's tokenizer does, with an invisible character behind: text
-that already holds references comes back as it was.
+In text that Moses reads, some characters have a special meaning. A | separates the factors of a word and, as |||, the
+columns of a table; words in brackets are symbols of a grammar; <s>, </s> and <unk> are words of every language model.
+So they are written as character references, as Moses's tokenizer does, followed by an invisible character: text that
+already holds references comes back as it was.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def decoded(line: str) -> str:
 
 
 def corpus_options(texts: Sequence[Path], folder: Path) -> list[str]:
-    """The options of train-model.perl that name the two sides of a text, of which they write copies into `folder`."""
+    """Write the two sides of a text to `folder`; return the options of train-model.perl that name them."""
     for place, language in enumerate(("source", "target")):
         write_lines(folder / f"text.{language}", (encoded(pair[place]) for pair in read_pairs(*texts)))
     return ["-corpus", str(folder / "text"), "-f", "source", "-e", "target"]

@@ -20,11 +20,11 @@ from nmt.system.programs import running
 
 PERL = "perl"
 STDERR = 2  # the descriptor, because Python's sys.stderr may be no file that a program can write to
-# The threads of fast_align add numbers up in an order of their own, so that two runs differ.
+# With several threads, fast_align adds numbers in varying order, so two runs would differ.
 ALONE = {"OMP_NUM_THREADS": "1"}
 # What a program, or one that it has called, prints when no space is left.
 CAUSE = re.compile(rb"No space left on device|Disk quota exceeded|Cannot allocate memory|bad_alloc")
-# What scripts print when a program that they have called fails; they use what it has written all the same.
+# What scripts print when a program that they have called fails; they use its output anyway.
 FAILED = re.compile(rb"died with signal|unexpected end of file|Exit code: [1-9]|^Killed|Segmentation fault")
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
@@ -87,7 +87,8 @@ def moses_of(arguments: argparse.Namespace) -> Moses:
 def call(command: Sequence[str | Path], work: Path, source: Path | None = None, output: Path | None = None) -> None:
     """Run a program of Moses, or perl with a script, with its standard error on ours. Raises UserError if it fails.
 
-    `work` is the folder that it fills. When that is full, the program is ended, because some would then never end.
+    `work` is the folder that it fills. When its disk is full, the program is stopped, because some programs would then
+    never end.
     """
     shown = shlex.join(str(word) for word in command)
     print(f"moses: {shown}", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 """Build Moses, with the aligners mgiza and fast_align, for experiments that name no installation of their own.
 
-The sources are fetched once, each held by its commit, and kept. Only what the steps call is compiled, by CMakeLists.txt
-beside this module. An interrupted build resumes; of two builds in one folder, the second waits for the first.
-The folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build. A
-folder with other files, or without the lock that a build makes first, is left as it is.
+The sources are fetched once, each pinned to a commit, and kept. Only what the steps call is compiled, by CMakeLists.txt
+beside this module. An interrupted build resumes; if two builds use one folder, the second waits for the first. The
+folder of the output is the installation: `bin`, `scripts` beside it, the sources, and the log of the build. A folder
+with other files, or without the lock that a build makes first, is left as it is.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def archive_of(source: Source, kept: Path, sources: str) -> Path:
 
 
 def begin(archives: Sequence[Path], work: Path) -> None:
-    """Make the folder of the build; one that was begun from other archives, such as a damaged one, begins anew.
+    """Make the folder of the build; one that was begun from other archives, such as a damaged one, is started again.
 
     Raises UserError if an archive is not a file.
     """

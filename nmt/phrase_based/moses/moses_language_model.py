@@ -17,9 +17,9 @@ PER_BYTE = 20  # of the text; more memory does not make lmplz faster
 
 
 def sorting_memory(size: int, most: int) -> int:
-    """The MB in which lmplz, which takes them all at once, sorts the n-grams of a text of `size` bytes.
+    """The memory in MB for lmplz to sort the n-grams of a text of `size` bytes; lmplz allocates all of it at once.
 
-    They are at most four fifths of `most`, because the vocabulary needs memory too, and half of the machine's memory.
+    It is at most four fifths of `most`, because the vocabulary needs memory, too, and at most half of the machine's.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     return min(LEAST + (PER_BYTE * size >> 20), most * 4 // 5, machine // 2)
