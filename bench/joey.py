@@ -30,7 +30,7 @@ from nmt.system.device import keep_memory, set_threads
 from nmt.system.files import read_lines, write_lines
 from nmt.system.progress import Progress
 from nmt.training.batches import Batch, Batches
-from nmt.training.optimizer import make_optimizer
+from nmt.training.optimizer import make_optimizer, scheduled_rate
 
 SHIFT = len(SPECIALS) - 2  # our words follow two symbols, JoeyNMT's four
 SENTENCES = 32  # translated at a time
@@ -73,7 +73,7 @@ def train(variant: Variant, data: Path, symbols: Sequence[int]) -> nn.Module:
             cost = model(return_type="loss", **vars(ready))[0]
             optimizer.zero_grad(set_to_none=True)
             cost.backward()
-            optimizer.set_learning_rate(settings.rate(settings.updates - number))
+            optimizer.set_learning_rate(scheduled_rate(settings, settings.updates - number))
             optimizer.step()
             progress.update(1, NLL=cost.item() / len(source))
     return model.eval()

@@ -469,3 +469,23 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert main(["shortlist", *map(str, flags)]) == 1
     assert "no space left" in capsys.readouterr().err
     assert not output.exists()
+
+
+@pytest.mark.parametrize("words", ["/dev/stdout >> text", "text >> text", "text 2>> text", "/dev/fd/3 3>> text"])
+def test_a_file_that_a_shell_writes_to_is_not_replaced(tmp_path: Path, words: str) -> None:
+    """The shell's stream would lead to a file that is gone."""
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "source").write_text("a\n")
+    command = f"{sys.executable} -m nmt shortlist --settings '{{}}' --input source --output {words}"
+    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    said = run.stderr + (tmp_path / "text").read_text().removeprefix("a b\n")
+    assert said == f"nmt shortlist: {words.split()[0]}: output is redirected to this file, too; name another file\n"
+    assert (tmp_path / "text").read_text().startswith("a b\n")
+
+
+def test_an_output_may_be_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "source").write_text("a\n")
+    words = [sys.executable, "-m", "nmt", "shortlist", "--settings", "{}", "--input", "source"]
+    run = subprocess.run([*words, "--output", "/dev/stdout"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "a\t" in run.stdout

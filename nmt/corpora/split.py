@@ -18,6 +18,7 @@ from nmt.corpora.own import file_and_member
 from nmt.system.files import (
     UserError,
     atomic_folder,
+    check_outside,
     read_json,
     read_lines,
     recorded,
@@ -45,9 +46,10 @@ def split(
     `lines` says how many pairs are drawn for each set, `given` are the sets that are not drawn. Raises UserError if a
     file is invalid, or if less than half of the training text would be left.
     """
-    _check_unchanged(folder)
+    check_outside(folder, (file_and_member(entry)[0] for pair in (*train.values(), *given.values()) for entry in pair))
+    former = _unchanged(folder)
     names = [f"{name}.{language}" for name in (*train, *lines) for language in languages]
-    with atomic_folder(folder, "a split of training text", recorded(RECORD, names)) as partial:
+    with atomic_folder(folder, "a split of training text", recorded(RECORD, [*former, *names])) as partial:
         texts = {name: _extracted(name, pair, partial, languages) for name, pair in train.items()}
         keys = [_keys(paths) for paths in texts.values()]
         seen: tuple[set[int], set[int]] = (set(), set())
@@ -83,8 +85,8 @@ def split(
     return counts
 
 
-def _check_unchanged(folder: Path) -> None:
-    """UserError where a file of an earlier split was edited, because a new one would replace it."""
+def _unchanged(folder: Path) -> list[str]:
+    """The files of an earlier split. UserError where one was edited, because a new split would replace it."""
     digests: dict[str, str] = {}
     with suppress(UserError, OSError, LookupError, TypeError, ValueError):
         digests = dict(read_json(folder / RECORD)["digests"])
@@ -92,6 +94,7 @@ def _check_unchanged(folder: Path) -> None:
         path = folder / name
         if path.is_file() and sha256(path) != digest:
             raise UserError(f"{path}: edited since it was drawn; move or remove {folder}, and it is drawn again")
+    return list(digests)
 
 
 def _extracted(name: str, pair: Pair, folder: Path, languages: Sequence[str]) -> list[Path]:

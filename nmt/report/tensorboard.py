@@ -83,11 +83,13 @@ def add_learning_rates(records: list[Record], optimization: Optimization, before
 
     `before` are the updates of the model that this one continues. Where they are not known, a falling rate is left out.
     """
+    from nmt.training.optimizer import scheduled_rate
+
     for record in records:
         if "train_nll" not in record or (before is None and optimization.cooldown):
             continue
         left = (before or 0) + optimization.updates - (record["updates"] or 0) + 1  # before that update
-        record["learning_rate"] = optimization.rate(left)
+        record["learning_rate"] = scheduled_rate(optimization, left)
 
 
 def load(experiment: Experiment, variant: Variant, folder: Path) -> tuple[Network, list[Shortlist]]:

@@ -102,10 +102,6 @@ class Optimization:
     precision: Annotated[str, choice(*PRECISIONS), Neutral("float32")] = "float32"
     implementation: Annotated[str, choice("fast", "readable"), Neutral("fast")] = "fast"
 
-    def rate(self, left: float) -> float:
-        """The learning rate of the update with which `left` are left: in the cooldown, proportional to them."""
-        return self.learning_rate * (min(1.0, left / self.cooldown) if self.cooldown else 1.0)
-
 
 @dataclass(frozen=True)
 class RunTime:

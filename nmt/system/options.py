@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path, PosixPath
 
 from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
@@ -29,9 +30,9 @@ class ReplacedFolder(OutputFolder):
 def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
-    An output that is named twice, or that is an input, is refused, too. So is a replaced folder that contains an input.
-    Every other path among the options is an input, as is a word that names a file; neither may be a named pipe.
-    Standard input is an input, too, if it is a file.
+    An output that is named twice, that is an input, or that is a file to which a shell has redirected a stream, is
+    refused, too. So is a replaced folder that contains an input. Every other path among the options is an input, as is
+    a word that names a file; neither may be a named pipe. Standard input is an input, too, if it is a file.
     """
     check_numbers(arguments)
     outputs, inputs = [], []
@@ -45,10 +46,21 @@ def check(arguments: argparse.Namespace) -> None:
     if os.path.isfile(STANDARD_INPUT):
         inputs.append(STANDARD_INPUT)
     check_apart(outputs, inputs)
+    _check_streams(outputs)
     for folder in outputs:
         if isinstance(folder, ReplacedFolder):
             check_outside(folder, inputs)
     check_outputs(map(_written, outputs))
+
+
+def _check_streams(outputs: Iterable[Path]) -> None:
+    """Raise UserError for an output that is a file to which a shell has redirected a stream: that would be replaced."""
+    for path in outputs:
+        named = [int(path.name)] if path.parent.name == "fd" and path.name.isdecimal() else []
+        for descriptor in (1, 2, *named):
+            with suppress(OSError):
+                if path.is_file() and os.path.samestat(path.stat(), os.fstat(descriptor)):
+                    raise UserError(f"{path}: output is redirected to this file, too; name another file")
 
 
 def _written(path: Output | OutputFolder) -> Path:

@@ -146,8 +146,7 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     try:
         for pause in (*PAUSES, None):
             run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)
-            found = re.findall(scheduler.printed, run.stdout.decode(errors="replace"), re.MULTILINE)
-            if not run.returncode and found:
+            if not run.returncode:
                 break
             if pause is None:
                 raise UserError(f"{shlex.join(command)}: refused; correct what profiles/cluster adds to it")
@@ -156,6 +155,13 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
         raise UserError(f"{command[0]}: no such command; submit jobs from a machine that has it") from None
     except OSError as error:
         raise UserError(f"{command[0]}: cannot be run ({error.strerror}); correct it or the PATH") from None
+    printed = run.stdout.decode(errors="replace")
+    found = re.findall(scheduler.printed, printed, re.MULTILINE)
+    if not found:  # to submit it again would run the job twice
+        raise UserError(
+            f"{command[0]}: took the job, but printed no number ({printed.strip()!r}); unset BSUB_QUIET, or call "
+            f"{command[0]} itself in place of a wrapper"
+        )
     job: str = found[-1]
     # The number may have been another job's; this one may have ended by now.
     code = folder / f"{job}.exit"
@@ -196,6 +202,7 @@ def status(scheduler: Scheduler, job: str, now: float) -> str:
     code, gone = FOLDER / f"{job}.exit", FOLDER / f"{job}.gone"
     if not code.exists():
         if not re.search(scheduler.gone, _answer([*scheduler.ask, job]), re.MULTILINE):
+            gone.unlink(missing_ok=True)
             return "running"
         with suppress(FileExistsError):
             gone.touch(exist_ok=False)

@@ -51,9 +51,21 @@ class Stop:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder, in `parent` or where temporary files belong; it is removed at the end, even if SIGTERM comes."""
-    with handling(signal.SIGTERM, _leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
+    """A new folder, in `parent` or where temporary files belong; it is removed at the end, even if SIGTERM comes.
+
+    SIGTERM raises SystemExit. Python drops that if it comes while an object is finalized; then it is raised at the end.
+    """
+    left: list[int] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        left.append(128 + number)
+        signal.signal(number, signal.SIG_DFL)
+        raise SystemExit(left[0])
+
+    with handling(signal.SIGTERM, leave), tempfile.TemporaryDirectory(prefix=f"{prefix}.", dir=parent) as name:
         yield Path(name)
+        if left:
+            raise SystemExit(left[0])
 
 
 @contextmanager
@@ -61,11 +73,6 @@ def interruptible() -> Iterator[None]:
     """Let SIGINT end the process at once: code outside Python would not see KeyboardInterrupt until it is done."""
     with handling(signal.SIGINT, signal.SIG_DFL):
         yield
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    raise SystemExit(128 + number)
 
 
 @contextmanager

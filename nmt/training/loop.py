@@ -32,6 +32,7 @@ from nmt.training.batches import Batch, Batches, ahead
 from nmt.training.checkpoint import Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
 from nmt.training.likelihood import Sentences, sentence_nll
 from nmt.training.metrics import LATEST, METRICS, append_metrics
+from nmt.training.optimizer import scheduled_rate
 from nmt.training.parallel import Processes
 from nmt.training.update import make_update
 
@@ -177,7 +178,7 @@ class Training:
     def advance(self, batch: Batch, words: int) -> None:
         """Make one update; `words` is the number of target words in the whole minibatch."""
         if self.optimization.cooldown:
-            self.update.set_learning_rate(self.optimization.rate(self.last - self.state.updates))
+            self.update.set_learning_rate(scheduled_rate(self.optimization, self.last - self.state.updates))
         self.update.begin(self.state.updates)
         self.pending.append(self.update(batch.to(self.device)))
         self.state.updates += 1

@@ -171,3 +171,9 @@ def make_optimizer(parameters: Iterable[nn.Parameter], optimization: Optimizatio
     if optimization.optimizer == "adadelta":
         return Adadelta(parameters, rate, optimization.rho, optimization.epsilon, clip_norm)
     return Adam(parameters, rate, clip_norm)
+
+
+def scheduled_rate(optimization: Optimization, left: float) -> float:
+    """The learning rate of the update with which `left` are left: in the cooldown, proportional to them."""
+    cooldown = optimization.cooldown
+    return optimization.learning_rate * (min(1.0, left / cooldown) if cooldown else 1.0)

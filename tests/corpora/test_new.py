@@ -345,6 +345,25 @@ def test_only_what_is_missing_is_drawn_and_corpora_stay_apart() -> None:
     assert len(sets(Path("data/mine.split"))["test"]) == 5
 
 
+def test_a_split_is_not_drawn_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]) == 0
+    Path("config/mine.yaml").unlink()
+    before = sets(Path("data/mine.split"))
+    drawn = [f"data/mine.split/train.{language}" for language in ("de", "fi")]
+    assert main(["new", "mine", "--train", *drawn, "--split", "12"]) == 1
+    said = "data/mine.split/train.de: lies in data/mine.split, which is replaced as a whole"
+    assert said in capsys.readouterr().err
+    assert sets(Path("data/mine.split")) == before
+
+
+def test_a_split_of_other_sets_replaces_the_former() -> None:
+    assert main(["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]) == 0
+    Path("config/mine.yaml").unlink()
+    words = ["--train", "train.de", "train.fi", "--test", "dev.de", "dev.fi", "--split", "12"]
+    assert main(["new", "mine", *words]) == 0
+    assert sets(Path("data/mine.split")).keys() == {"train", "dev"}
+
+
 def test_a_folder_that_holds_other_files_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     Path("data/mine.split").mkdir(parents=True)
     Path("data/mine.split/notes.txt").touch()

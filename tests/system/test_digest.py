@@ -8,11 +8,13 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 
 import nmt.system.digest
+from nmt.settings.variant import Architecture, Optimization
 from nmt.system.digest import LEFT_OUT, digest, is_left_out
 from nmt.system.files import UserError
 
@@ -399,6 +401,12 @@ def test_the_mathematics_depends_on_nothing_left_out_but_settings_and_names() ->
     for path in (ROOT / "nmt/model").rglob("*.py"):
         imported = set(re.findall(r"^\s*from (nmt[\w.]*) import", path.read_text(), re.MULTILINE))
         assert {module for module in imported if is_left_out(module)} <= allowed, path
+
+
+def test_no_setting_of_a_training_computes() -> None:
+    """A change of what is left out would train nothing again."""
+    for kind in (Architecture, Optimization):
+        assert not [name for name, value in vars(kind).items() if isfunction(value) and not name.startswith("__")]
 
 
 def test_training_depends_on_its_own_unit_alone(copy: Tree) -> None:

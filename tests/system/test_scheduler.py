@@ -133,10 +133,13 @@ def test_a_job_that_was_cancelled_has_failed(folder: Path, scheduler: str) -> No
         (known, 0.0, "running"),
         (silence, 9999.0, "running"),
         (unknown, 0.0, "running"),
+        (known, 0.0, "running"),
+        (unknown, 0.0, "running"),
         (unknown, PATIENCE + 1.0, "failed"),
     ):
         (folder / "said").write_text(said)
         assert status(SCHEDULERS[scheduler], "4711", now + later) == expected
+        assert said is not known or list((folder / FOLDER).iterdir()) == []  # so it is waited for once more
     assert list((folder / FOLDER).iterdir()) == []
 
 
@@ -150,10 +153,7 @@ def test_a_job_of_grid_engine_in_an_error_state_has_failed(folder: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["submit", "grid_engine", "-q", "none", "snakejob.sh"],
-            "-q none: refused; correct what profiles/cluster adds",
-        ),
+        (["submit", "lsf", "snakejob.sh"], "bsub: took the job, but printed no number (''); unset BSUB_QUIET"),
         (["status", "torque", "1"], "expected submit or status, and one of grid_engine, pbs, lsf"),
         ([], "expected submit or status"),
     ],
@@ -167,12 +167,34 @@ def test_a_mistake_is_one_line(folder: Path, words: list[str], said: str, capfd:
     assert said in err
 
 
+def test_a_job_that_was_taken_is_not_submitted_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would run twice, and both would write the same files."""
+    write_jobscript(folder, TRAIN)
+    tries = folder / "tries"
+    wrapper = "Your job 78 has been submitted"
+    (folder / "programs" / "qsub").write_text(f"#!/bin/sh\ncat > /dev/null; echo >> {tries}\necho '{wrapper}'\n")
+    assert main(["submit", "grid_engine", str(folder / "snakejob.sh")]) == 1
+    assert f"qsub: took the job, but printed no number ('{wrapper}')" in capsys.readouterr().err
+    assert tries.read_text() == "\n"
+
+
+def test_a_submission_that_is_refused_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jobscript(folder, TRAIN)
+    (folder / "programs" / "qsub").write_text("#!/bin/sh\nexit 1\n")
+    assert main(["submit", "grid_engine", "-q", "none", str(folder / "snakejob.sh")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "-q none: refused; correct what profiles/cluster adds" in said
+
+
 def test_a_submission_that_is_refused_is_tried_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As while the scheduler starts."""
     write_jobscript(folder, TRAIN)
     program = folder / "programs" / "qsub"
     tries = folder / "tries"
-    program.write_text(f"#!/bin/sh\ncat > /dev/null; echo >> {tries}\n[ $(wc -l < {tries}) = 3 ] && echo 4711\n")
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null; echo >> {tries}\n[ $(wc -l < {tries}) = 3 ] || exit 1\necho 4711\n"
+    )
     assert main(["submit", "pbs", str(folder / "snakejob.sh")]) == 0
     assert capsys.readouterr().out == "4711\n"
 

@@ -45,6 +45,25 @@ def test_a_temporary_folder_does_not_outlive_sigterm(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_sigterm_while_an_object_is_finalized_ends_the_step_all_the_same(tmp_path: Path) -> None:
+    """There Python prints an exception and drops it."""
+
+    class Finalized:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def work() -> None:
+        with temporary_folder("step", tmp_path):
+            finalized = Finalized()
+            del finalized
+
+    with pytest.raises(SystemExit) as end:
+        work()
+    assert end.value.code == 143
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.usefixtures("sigint")
 def test_sigint_ends_code_that_is_not_python_at_once() -> None:
     code = "import os, signal; from nmt.system.stop import interruptible\nwith interruptible(): os.kill(os.getpid(), 2)"

@@ -11,6 +11,7 @@ import shutil
 import pytest
 
 from nmt.evaluation.coverage import COLUMNS
+from nmt.system.files import sha256
 from nmt.system.tables import read_csv
 from tests.corpora.sentences import write_files
 from tests.workflow.test_documents import TEXTS, begin_own_text, plannable, steps
@@ -114,6 +115,49 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
     assert run.returncode == 0, run.stdout[-4000:]
     assert "sei" in (tree.folder / "data/mine/selected/train.de").read_text()
     assert not list(tree.folder.glob("data/*.lock.tsv"))
+
+
+def test_exchanged_languages_are_extracted_again(tree: Tree) -> None:
+    """The same files are the inputs, and the same files are the outputs."""
+    languages = re.search(r"^languages: .*$", (tree.folder / "config/mine.yaml").read_text(), re.MULTILINE)
+    assert languages
+    with tree.edited("config/mine.yaml", languages[0], "languages: {source: fi, target: de}"):
+        assert {"extract", "binarize", "train", "index"} <= planned(tree)
+
+
+def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) -> None:
+    (tree.folder / "mirror").mkdir()
+    for side in ("de", "fi"):
+        (tree.folder / f"more.{side}").write_text(f"ja {side}\n")
+
+    def write(sides: str) -> None:
+        """The registry; `sides` are those of train."""
+        lines = ["name\tsource_address\ttarget_address\tsha256\n"]
+        for name, ends in (("train", sides), ("dev", "de fi"), ("more", "de fi"), ("test", "de fi")):
+            files = [f"{name}.{end}" for end in ends.split()]
+            copies = [shutil.copy(tree.folder / file, tree.folder / "mirror") for file in files]
+            lines.append("\t".join([name, *(f"http://h.example/{file}" for file in files)]))
+            lines.append(f"\t{','.join(map(sha256, copies))}\n")
+        (tree.folder / "mine.tsv").write_text("".join(lines))
+
+    overlay = "extends: config/mine.yaml\nexperiment: fetched\nresults: results/fetched\nfiles: null\n"
+    overlay += "registry: mine.tsv\nmirror: mirror\ncorpora: {train: [train], development: [dev, more], test: [test]}\n"
+    (tree.folder / "fetched.yaml").write_text(overlay)
+    targets = [f"data/fetched/extracted/{name}.{side}" for name in ("train", "development") for side in ("de", "fi")]
+    words = ["--cores", "2", "--configfile", "fetched.yaml", "--", *targets]
+
+    def again() -> list[str]:
+        return [rule for rule, _ in jobs(tree.snakemake("--dry-run", *words, configs=[]))]
+
+    write("de fi")
+    run = tree.snakemake(*words, configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert again() == []
+    write("fi de")
+    assert "extract" in again()
+    write("de fi")
+    with tree.edited("fetched.yaml", "[dev, more]", "[more, dev]"):
+        assert again() == ["development", "development"]
 
 
 def test_files_lie_anywhere(tree: Tree) -> None:

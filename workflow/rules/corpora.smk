@@ -101,6 +101,7 @@ rule extract:
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         archives=untracked(archives_of),
         own=own_digests,
+        sides=lambda wildcards: [*LANGUAGES, *fetched(wildcards)],  # in order, in which Snakemake does not compare inputs
         normalize=EXPERIMENT.normalize,
         code=code("extract"),
     shell:
@@ -158,6 +159,8 @@ rule development:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        names=DEVELOPMENT,
     shell:
         f"cat {{input:q}} > {{output:q}}{LOG}"
 

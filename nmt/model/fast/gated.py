@@ -35,8 +35,8 @@ class FastGated:
 
     def step(
         self,
-        state: Tensor,
         inputs: Tensor,
+        state: Tensor,
         product: Tensor,
         weights: Sequence[Tensor],
         saved: Sequence[Tensor],

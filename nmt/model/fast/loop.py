@@ -42,8 +42,8 @@ class FastUnit(Protocol):
 
     def step(
         self,
-        state: Tensor,
         inputs: Tensor,
+        state: Tensor,
         product: Tensor,
         weights: Sequence[Tensor],
         saved: Sequence[Tensor],
@@ -53,7 +53,7 @@ class FastUnit(Protocol):
     ) -> None:
         """Fill `saved`, `new` with the next state (..., B, state), and any `low_precision` with its first n columns.
 
-        state (..., B, state), inputs (..., B, inputs), product (..., B, inputs - unjoined). present (..., B) is 1, or 0
+        inputs (..., B, inputs), state (..., B, state), product (..., B, inputs - unjoined). present (..., B) is 1, or 0
         if the state must not change.
         """
 
@@ -205,7 +205,7 @@ class _Loop(torch.autograd.Function):
                     query = query + word_queries[t]
                 inputs = attention.attend(query, inputs, tensors, attended_at[t])
             product, copy = product[..., queries:], None if exact else low_at[t + 1]
-            unit.step(states_at[t], inputs, product, weights, saved_at[t], present_at[t], states_at[t + 1], copy)
+            unit.step(inputs, states_at[t], product, weights, saved_at[t], present_at[t], states_at[t + 1], copy)
         added = [] if word_queries is None else [word_queries]
         groups = ([states], [] if exact else [low], [joined], weights, saved, tensors, attended, added)
         ctx.unit, ctx.attention, ctx.sizes = unit, attention, [len(group) for group in groups]

@@ -31,8 +31,8 @@ class FastLSTM:
 
     def step(
         self,
-        state: Tensor,
         inputs: Tensor,
+        state: Tensor,
         product: Tensor,
         weights: Sequence[Tensor],
         saved: Sequence[Tensor],

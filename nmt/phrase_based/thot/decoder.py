@@ -183,6 +183,7 @@ def read_sentences(path: Path) -> list[list[str]]:
 
 
 MODEL = "model"  # the files of a model begin so
+MARKS = {"thot_word_align": "model.yml", "thot_language_model": "model.weights"}  # a file that other steps do not write
 DIGESTS = "digests.json"
 
 
@@ -194,7 +195,7 @@ def write_digests(folder: Path) -> None:
 def model_files(folder: Path, step: str) -> list[Path]:
     """The files of the model that `step` wrote to `folder`; UserError if one is missing or damaged."""
     record, files = folder / DIGESTS, sorted(folder.glob(f"{MODEL}*"))
-    if not files or not record.is_file():
+    if folder / MARKS[step] not in files or not record.is_file():
         raise UserError(f"{folder}: no whole model is there; run the step {step}")
     digests = read_json(record)
     if not isinstance(digests, dict) or sorted(digests) != [file.name for file in files]:

@@ -35,7 +35,7 @@ class LSTM:
     def allocate(self, projected: Tensor, dtype: torch.dtype) -> list[Tensor]:
         return [torch.empty_like(projected)]
 
-    def step(self, state, inputs, product, weights, saved, present, new, low_precision) -> None:
+    def step(self, inputs, state, product, weights, saved, present, new, low_precision) -> None:
         saved[0].copy_(inputs + product)
         new.copy_(lstm_step(saved[0], state, present))
         if low_precision is not None:
