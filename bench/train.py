@@ -3,7 +3,7 @@ the small models of the demonstration and of the run on real text, on one thread
 
 Writes seconds an update and their parts, target words per second, the speed relative to the plain version, the fraction
 of the time that the matrix products alone would take at the rate of PyTorch's own products, and peak memory.
-machine.csv, which `python -m bench.machine` makes alone, has that rate.
+machine.csv, which `python -m bench.machine` writes without the rest, has that rate.
 """
 
 from __future__ import annotations

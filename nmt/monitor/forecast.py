@@ -53,7 +53,7 @@ def training_seconds(experiment: Experiment, variants: Collection[str], bench: P
         if (update := updates.get(variant.optimization.precision)) is not None:
             rate = update_products(Architecture(output_rank=None), BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH)
             rate /= update[0]
-            symbols = (experiment.bpe.symbols if experiment.bpe else experiment.shortlist.size) + 1
+            symbols = (experiment.subwords.symbols if experiment.subwords else experiment.shortlist.size) + 1
             products = update_products(variant.architecture, symbols, WORDS, variant.optimization.batch)
             total += _left(experiment, variant) * products / rate
     return total, next((device for _, device in updates.values()), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from nmt.corpora.registry import Archive
 from nmt.monitor.forecast import BENCH, announcement, measured, span, training_seconds, update_products
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
+from nmt.settings.sections import BytePairs, SentencePiece
 from nmt.settings.variant import Architecture
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +71,15 @@ def test_trainings_take_their_updates_at_the_speed_of_the_bench(paper: Experimen
     assert 1.2 < seconds / (288_000 * 2.5) < 1.4
     assert training_seconds(paper, [], BENCH) == (0, device)
     assert training_seconds(paper, ["RNNsearch-50"], Path("none.csv")) == (0, "")
+
+
+@pytest.mark.parametrize("tokenizer", ["moses", "sentencepiece"])
+def test_fewer_subwords_take_less(paper: Experiment, tokenizer: str) -> None:
+    kind, named = (BytePairs, "bpe") if tokenizer == "moses" else (SentencePiece, "sentencepiece")
+    few, many = (replace(paper, tokenizer=tokenizer, **{named: kind(symbols=symbols)}) for symbols in (500, 30_000))
+    words = training_seconds(paper, ["RNNsearch-50"], BENCH)[0]
+    assert training_seconds(many, ["RNNsearch-50"], BENCH)[0] == words
+    assert training_seconds(few, ["RNNsearch-50"], BENCH)[0] < 0.7 * words
 
 
 @pytest.mark.parametrize("text", DAMAGED)
