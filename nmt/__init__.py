@@ -28,7 +28,7 @@ def load(
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
     from nmt.search.loaded import Model
-    from nmt.settings.checks import checked, choice
+    from nmt.settings.checks import checked, choice, flag
     from nmt.settings.variant import DEVICES, PRECISIONS
     from nmt.system.device import choose_device, survive_forks
     from nmt.system.files import UserError
@@ -38,6 +38,7 @@ def load(
         raise UserError(f"folder: expected a path, not {folder!r}")
     checked(device, choice(*DEVICES), "device")
     checked(precision, choice(*PRECISIONS), "precision")
+    checked(tokenized, flag(), "tokenized")
     trained = load_trained(os.fspath(folder), choose_device(device))
     trained.freeze(precision)
     survive_forks()

@@ -14,7 +14,7 @@ import torch
 from filelock import FileLock
 
 from nmt.__main__ import main
-from nmt.corpora.lmplz import provide, works
+from nmt.corpora.lmplz import KENLM, provide, works
 
 torch.set_num_threads(1)  # the models of the tests are too small to share among cores
 
@@ -47,6 +47,7 @@ def lmplz(for_all: Path) -> Path:
     with FileLock(for_all / "lmplz.lock"):
         if not works(LMPLZ):
             provide(LMPLZ)
+        LMPLZ.with_suffix(".version").write_text(f"{KENLM}\n")
     return LMPLZ
 
 

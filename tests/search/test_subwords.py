@@ -125,7 +125,10 @@ def test_scores_and_likelihoods_are_of_subwords(folder: Path, tmp_path: Path) ->
     ("spoil", "named"),
     [
         (lambda model: (model / "source.codes").unlink(), "source.codes: no such file"),
-        (lambda model: shutil.copy(model / "source.codes", model / "target.codes"), "target.codes: damaged or replaced"),
+        (
+            lambda model: shutil.copy(model / "source.codes", model / "target.codes"),
+            "target.codes: damaged or replaced",
+        ),
         (lambda model: shutil.copy(model / "source.tsv", model / "target.tsv"), "target.tsv: damaged or replaced"),
     ],
 )

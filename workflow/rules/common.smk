@@ -17,6 +17,7 @@ shell.prefix(
 
 from nmt import papers
 from nmt.corpora.languages import has_spaces
+from nmt.corpora.lmplz import KENLM
 from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.own import reading
@@ -28,7 +29,7 @@ from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
-from nmt.system.files import UserError
+from nmt.system.files import UserError, warn
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
@@ -134,10 +135,16 @@ def begin():
 
 
 def announce_work():
-    """Say on standard error what the run downloads, how long it trains, and which languages Moses does not know."""
+    """Say on standard error what the run downloads, how long it trains, and which texts and models it knows too little of."""
     jobs = list(workflow.dag.needrun_jobs())
     if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
         print(said, file=sys.stderr, flush=True)
+    unrecorded = [job for job in workflow.dag.jobs if job.rule.name == "train" and not workflow.persistence.has_metadata(job)]
+    if folders := [f"{DATA}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
+        warn(
+            f"{', '.join(folders)}: .snakemake does not record how this was trained, so a change of settings since then "
+            "is not noticed; remove what is to be trained again"
+        )
     archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(EXPERIMENT, archives, variants, ROOT):

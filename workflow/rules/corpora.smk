@@ -165,9 +165,12 @@ rule development:
         f"cat {{input:q}} > {{output:q}}{LOG}"
 
 
+# Whoever uses the program depends on the file that names its version: built again, it is another file of other bytes, but what
+# it computes is the same. An `ancient` input would not do: where a job makes one, Snakemake passes over all jobs behind it.
 rule lmplz:
     output:
-        "data/tools/lmplz",
+        program="data/tools/lmplz",
+        version="data/tools/lmplz.version",
     log:
         "logs/lmplz/lmplz.log",
     benchmark:
@@ -179,9 +182,9 @@ rule lmplz:
     resources:
         network=1,
     params:
-        code=code("lmplz"),
+        version=KENLM,
     shell:
-        f"python -m nmt lmplz --output {{output:q}}{LOG}"
+        f"python -m nmt lmplz --output {{output.program:q}}{LOG}; echo {{params.version:q}} > {{output.version:q}}"
 
 
 rule clean:
@@ -209,7 +212,7 @@ rule clean:
 # Language models and ratings are made only if the rule of selection needs them (SCORED).
 rule train_lm:
     input:
-        lmplz=ancient("data/tools/lmplz"),
+        lmplz="data/tools/lmplz.version",
         sources=side(0, TRAIN),
         targets=side(1, TRAIN),
         cleaned=of_parts("<data>/cleaned/{part}.npy"),
@@ -226,12 +229,14 @@ rule train_lm:
     resources:
         **growing(mem_mb=4000, runtime=60),
     params:
+        lmplz="data/tools/lmplz",
         names=of_parts("{corpus}"),
+        languages=LANGUAGES,
         settings=EXPERIMENT.select.to_json("drop_duplicates", "order"),
         seed=EXPERIMENT.seed,
         code=code("train_lm"),
     shell:
-        "python -m nmt train_lm --lmplz {input.lmplz:q} --names {params.names:q} --sources {input.sources:q}"
+        "python -m nmt train_lm --lmplz {params.lmplz:q} --names {params.names:q} --sources {input.sources:q}"
         " --targets {input.targets:q} --cleaned {input.cleaned:q} --in-domain-sources {input.in_domain_sources:q}"
         " --in-domain-targets {input.in_domain_targets:q} --settings {params.settings:q} --seed {params.seed:q}"
         f" --output $(dirname {{output.models[0]:q}}){LOG}"
@@ -252,6 +257,7 @@ rule score_pairs:
     resources:
         **growing(mem_mb=1000, runtime=60),
     params:
+        languages=LANGUAGES,
         code=code("score_pairs"),
     shell:
         "python -m nmt score_pairs --texts {input.texts:q} --models $(dirname {input.models[0]:q})"
@@ -279,6 +285,7 @@ rule select:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=of_parts("{corpus}"),
+        languages=LANGUAGES,
         settings=EXPERIMENT.select.to_json("rule", "words", "shares", "drop_duplicates"),
         seed=EXPERIMENT.seed,
         code=code("select"),
@@ -397,6 +404,7 @@ rule binarize:
     resources:
         **growing(mem_mb=8000, runtime=120),
     params:
+        languages=LANGUAGES,
         seed=EXPERIMENT.seed,
         code=code("binarize"),
     shell:

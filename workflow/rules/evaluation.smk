@@ -70,6 +70,7 @@ rule coverage:
         **growing(mem_mb=4000, runtime=60),
     params:
         names=[*DEVELOPMENT, *TEST],
+        languages=LANGUAGES,
         code=code("coverage"),
     shell:
         "python -m nmt coverage --shortlists {input.shortlists:q} --codes {input.codes:q}"

@@ -1,7 +1,7 @@
 # The phrase-based system with Moses, step by step: with the installation that the experiment names, or one that is built here for
 # all experiments.
 
-from nmt.settings.experiment import BUILT
+from nmt.settings.experiment import BUILT, BUILT_COMMIT
 
 BIN = EXPERIMENT.phrase_based.bin or f"{BUILT}/bin"
 INSTALLED = [] if EXPERIMENT.phrase_based.bin else f"{BUILT}/built.json"
@@ -24,7 +24,7 @@ if INSTALLED:
         params:
             sources=untracked(EXPERIMENT.phrase_based.sources or ""),
             recipe=own_digest(find("nmt/phrase_based/moses/CMakeLists.txt")),
-            code=code("moses_build"),
+            commit=BUILT_COMMIT,
         shell:
             f"python -m nmt moses_build --sources={{params.sources:q}} --threads {{threads}} --output {{output:q}}{SHOWN}"
 
@@ -32,7 +32,7 @@ if INSTALLED:
 rule moses_align:
     input:
         texts=both("<data>/selected/train.{language}"),
-        built=ancient(INSTALLED),
+        built=INSTALLED,
     output:
         "<data>/phrase_based/moses_align/links.txt",
     log:
@@ -47,6 +47,7 @@ rule moses_align:
     params:
         bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version"),
+        languages=LANGUAGES,
         code=code("moses_align"),
     shell:
         "python -m nmt moses_align --bin {params.bin:q} --settings {params.settings:q}"
@@ -57,7 +58,7 @@ rule moses_language_model:
     input:
         texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
         held_out=side(1, HELD_OUT),
-        built=ancient(INSTALLED),
+        built=INSTALLED,
     output:
         "<data>/phrase_based/moses_language_model/model.binary",
     log:
@@ -84,7 +85,7 @@ rule moses_phrases:
         texts=both("<data>/selected/train.{language}"),
         links="<data>/phrase_based/moses_align/links.txt",
         language_model="<data>/phrase_based/moses_language_model/model.binary",
-        built=ancient(INSTALLED),
+        built=INSTALLED,
     output:
         directory("<data>/phrase_based/moses_phrases"),
     log:
@@ -99,6 +100,7 @@ rule moses_phrases:
     params:
         bin=untracked(BIN),
         settings=EXPERIMENT.phrase_based.to_json("version", "order", "phrase_length"),
+        languages=LANGUAGES,
         code=code("moses_phrases"),
     shell:
         "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
@@ -110,7 +112,7 @@ rule moses_tune:
     input:
         model="<data>/phrase_based/moses_phrases",
         texts=both("<data>/tokenized/development.{language}"),
-        built=ancient(INSTALLED),
+        built=INSTALLED,
     output:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
         summary="<data>/phrase_based/tuning.json",
@@ -130,6 +132,7 @@ rule moses_tune:
             *("version", "stack", "distortion_limit"), *("tune_sentences", "tune_rounds", "n_best")
         ),
         seed=EXPERIMENT.seed,
+        languages=LANGUAGES,
         code=code("moses_tune"),
     shell:
         "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
@@ -141,7 +144,7 @@ rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
         source=SOURCE,
-        built=ancient(INSTALLED),
+        built=INSTALLED,
     output:
         f"<data>/translations/{PHRASE_BASED}/{{set}}.txt",
     log:

@@ -58,12 +58,12 @@ for table, artefact in ARTEFACTS.items():
             f" --output {{output:q}}{LOG}"
 
 
-# The page links to figures, so they must exist, but a changed figure does not remake the page. The scripts of the alignments, in
+# The page links to figures, so they must exist. The scripts of the alignments, in
 # the page's folder, are not outputs, because there are as many as the sentences need; they come and go with those of the texts.
 rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
-        figures=ancient([f"<results>/{file}" for one, file in PAGE if one.is_figure]),
+        figures=[f"<results>/{file}" for one, file in PAGE if one.is_figure],
         captions=[find(one.caption) for one, _ in PAGE],
         sources=expand(SHOWN_SOURCE, set=TEST),
         references=expand(SHOWN_REFERENCE, set=TEST),

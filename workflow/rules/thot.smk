@@ -33,6 +33,7 @@ rule thot_word_align:
         inverse=lambda wildcards: ("--inverse" if wildcards.direction == "inverse" else ""),
         settings=EXPERIMENT.phrase_based.to_json("pairs", "align_iterations"),
         seed=EXPERIMENT.seed,
+        languages=LANGUAGES,
         code=code("thot_word_align"),
     shell:
         "python -m nmt thot_word_align --texts {input:q} {params.inverse:q} --settings {params.settings:q}"
@@ -76,6 +77,7 @@ rule thot_phrase_table:
     params:
         settings=EXPERIMENT.phrase_based.to_json("pairs", "phrase_length", "translations"),
         seed=EXPERIMENT.seed,
+        languages=LANGUAGES,
         code=code("thot_phrase_table"),
     shell:
         "python -m nmt thot_phrase_table --texts {input.texts:q} --links {input.links:q} --settings {params.settings:q}"
@@ -122,6 +124,7 @@ rule thot_tune:
     params:
         settings=EXPERIMENT.phrase_based.to_json(*SEARCH, "tune_sentences", "tune_rounds", "n_best"),
         seed=EXPERIMENT.seed,
+        languages=LANGUAGES,
         code=code("thot_tune"),
     shell:
         "python -m nmt thot_tune --texts {input.texts:q} --settings {params.settings:q}"

@@ -67,6 +67,10 @@ def run(arguments: argparse.Namespace) -> None:
         ids.sort(key=len, reverse=True)
         networks[label] = trained.model
         turns[label] = [ids[first : first + chosen.batch] for first in range(0, len(ids), chosen.batch)]
+    counts = {label: sum(map(len, parts)) for label, parts in turns.items()}
+    if len(set(counts.values())) > 1:
+        said = ", ".join(f"{label} of {count}" for label, count in counts.items())
+        raise UserError(f"{arguments.source}: symbols of different sentences ({said}); time models of one vocabulary")
     for label, batch in ((label, batch) for label in networks for batch in batches):
         seconds(networks[label], turns[label][-1], batch, settings)
     rows: list[list[Cell]] = []
