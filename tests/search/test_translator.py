@@ -124,9 +124,10 @@ def test_half_a_surrogate_pair_is_an_unknown_character(folder: Path) -> None:
     [
         ({"device": "gpu"}, "device: expected one of auto"),
         ({"precision": "fp64"}, "precision: expected one of float32"),
+        ({"tokenized": "no"}, "tokenized: expected true or false"),
     ],
 )
-def test_another_device_or_precision_is_said(folder: Path, options: dict[str, str], said: str) -> None:
+def test_an_option_of_another_kind_is_said(folder: Path, options: dict[str, str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         nmt.load(folder, **options)  # type: ignore[arg-type]
 

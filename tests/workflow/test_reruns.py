@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.tree import VARIANTS, Job, Tree
+from tests.workflow.tree import ROOT, VARIANTS, Job, Tree
 
 ATTENTION = {variant for variant in VARIANTS if variant.startswith("RNNsearch")}
 TABLE_2, TABLE_3 = (["table2", "sheet_table2"], ["table3", "sheet_table3"])
@@ -148,6 +148,23 @@ def test_a_tool_that_is_made_again_hides_no_other_job(done: Tree) -> None:
     assert {"lmplz", "train_lm", "train", "index"} <= {rule for rule, _ in plan}
     for file in (done.folder / "workflow/rules").glob("*.smk"):
         assert "ancient(" not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "rules"),
+    [
+        ("corpora", ["train_lm", "score_pairs", "select", "binarize"]),
+        ("thot", ["thot_word_align", "thot_phrase_table", "thot_tune"]),
+        ("moses", ["moses_align", "moses_phrases", "moses_tune"]),
+        ("evaluation", ["coverage"]),
+    ],
+)
+def test_rules_that_tell_source_from_target_compare_the_languages(file: str, rules: list[str]) -> None:
+    """Their inputs are the same files when the languages are exchanged, and so are their bytes once those are made."""
+    text = (ROOT / f"workflow/rules/{file}.smk").read_text()
+    for rule in rules:
+        [block] = re.findall(rf"^rule {rule}:$.*?(?=^\S|\Z)", text, re.DOTALL | re.MULTILINE)
+        assert "languages=LANGUAGES," in block, rule
 
 
 def test_a_figure_that_is_drawn_again_does_not_hide_a_caption(done: Tree) -> None:

@@ -139,7 +139,9 @@ def announce_work():
     jobs = list(workflow.dag.needrun_jobs())
     if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
         print(said, file=sys.stderr, flush=True)
-    unrecorded = [job for job in workflow.dag.jobs if job.rule.name == "train" and not workflow.persistence.has_metadata(job)]
+    unrecorded = [
+        job for job in workflow.dag.jobs if job.rule.name == "train" and not workflow.persistence.has_metadata(job)
+    ]
     if folders := [f"{DATA}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
         warn(
             f"{', '.join(folders)}: .snakemake does not record how this was trained, so a change of settings since then "

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nmt.__main__ import main
-from nmt.search import beam
+from nmt.search import beam, text
 from tests.model.models import save_trained, tiny_model
 
 LINES = ["s4", "s2 s9 s3", "", "s3 s3", "s2 s2 s10 s3 s5", "s7 s8", "s5 s6 s4 s2"]
@@ -62,6 +62,17 @@ def test_the_first_sentences_alone(tmp_path: Path) -> None:
     assert {(row["turn"], row["sentences"]) for row in found} == {("0", "3")}  # one of the four is empty
     assert len(found) == 4
     assert all(float(row["seconds"]) > 0 for row in found)
+
+
+def test_models_that_know_words_of_different_sentences_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking, to_symbols = iter([0, 1]), text.to_symbols
+    monkeypatch.setattr(text, "to_symbols", lambda *given: to_symbols(*given)[next(lacking) :])
+    assert main(times(tmp_path)) == 1
+    assert (
+        "source: symbols of different sentences (A of 6, B of 5); time models of one vocab" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
