@@ -229,7 +229,7 @@ rule train_lm:
     resources:
         **growing(mem_mb=4000, runtime=60),
     params:
-        lmplz="data/tools/lmplz",
+        lmplz=lambda wildcards, input: os.path.splitext(input.lmplz)[0],
         names=of_parts("{corpus}"),
         languages=LANGUAGES,
         settings=EXPERIMENT.select.to_json("drop_duplicates", "order"),
