@@ -46,7 +46,8 @@ def split(
     `lines` says how many pairs are drawn for each set, `given` are the sets that are not drawn. Raises UserError if a
     file is invalid, or if less than half of the training text would be left.
     """
-    check_outside(folder, (file_and_member(entry)[0] for pair in (*train.values(), *given.values()) for entry in pair))
+    files = {entry: file_and_member(entry)[0] for pair in (*train.values(), *given.values()) for entry in pair}
+    check_outside(folder, files.values())
     former = _unchanged(folder)
     names = [f"{name}.{language}" for name in (*train, *lines) for language in languages]
     with atomic_folder(folder, "a split of training text", recorded(RECORD, [*former, *names])) as partial:
@@ -77,9 +78,7 @@ def split(
                 f"--split: too few of the {pairs:,} pairs of training text would be left; draw fewer lines, or name "
                 "files for --dev and --test"
             )
-        sources = {
-            entry: sha256(file_and_member(entry)[0]) for pair in (*train.values(), *given.values()) for entry in pair
-        }
+        sources = {entry: sha256(file) for entry, file in files.items()}
         digests = {name: sha256(partial / name) for name in names}
         write_json(partial / RECORD, {"seed": seed, "lines": counts, "drawn_from": sources, "digests": digests})
     return counts

@@ -157,7 +157,7 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
         raise UserError(f"{command[0]}: cannot be run ({error.strerror}); correct it or the PATH") from None
     printed = run.stdout.decode(errors="replace")
     found = re.findall(scheduler.printed, printed, re.MULTILINE)
-    if not found:  # to submit it again would run the job twice
+    if not found:  # submitting it again would run it twice
         raise UserError(
             f"{command[0]}: took the job, but printed no number ({printed.strip()!r}); unset BSUB_QUIET, or call "
             f"{command[0]} itself in place of a wrapper"

@@ -73,6 +73,18 @@ def test_a_run_for_less_than_everything_ends_as_it_did(tree: Tree) -> None:
     run = tree.snakemake("results/mine/table1.csv", "--force", *words, "small.yaml", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
     assert "To translate:" not in run.stdout
+    assert ".snakemake does not record" not in run.stdout
+
+
+def test_a_model_without_a_record_is_named(tree: Tree) -> None:
+    """Snakemake takes it as it is, whatever its settings were."""
+    shutil.copytree(tree.folder / "data/mine", tree.folder / "data/copied")
+    overlay = "extends: config/mine.yaml\nexperiment: copied\nresults: results/copied\nseed: 77\n"
+    (tree.folder / "copied.yaml").write_text(overlay)
+    words = ["--cores", "2", "--configfile", "copied.yaml", "small.yaml", "--", "results/copied/table1.csv"]
+    run = tree.snakemake(*words, configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "data/copied/models/RNNsearch: .snakemake does not record how this was trained" in run.stdout
 
 
 def test_a_split_is_followed_as_any_own_text(tree: Tree) -> None:
@@ -158,17 +170,6 @@ def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) ->
     write("de fi")
     with tree.edited("fetched.yaml", "[dev, more]", "[more, dev]"):
         assert again() == ["development", "development"]
-
-
-def test_a_model_without_a_record_is_named(tree: Tree) -> None:
-    """Snakemake takes it as it is, whatever its settings were."""
-    shutil.copytree(tree.folder / "data/mine", tree.folder / "data/copied")
-    overlay = "extends: config/mine.yaml\nexperiment: copied\nresults: results/copied\nseed: 77\n"
-    (tree.folder / "copied.yaml").write_text(overlay)
-    words = ["--cores", "2", "--configfile", "copied.yaml", "small.yaml", "--", "results/copied/table1.csv"]
-    run = tree.snakemake(*words, configs=[])
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert "data/copied/models/RNNsearch: .snakemake does not record how this was trained" in run.stdout
 
 
 def test_files_lie_anywhere(tree: Tree) -> None:

@@ -135,7 +135,7 @@ def begin():
 
 
 def announce_work():
-    """Say on standard error what the run downloads, how long it trains, and which texts and models it knows too little of."""
+    """Say on standard error what the run downloads and how long it trains; warn of what Moses or Snakemake does not know."""
     jobs = list(workflow.dag.needrun_jobs())
     if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
         print(said, file=sys.stderr, flush=True)
@@ -144,8 +144,8 @@ def announce_work():
     ]
     if folders := [f"{DATA}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
         warn(
-            f"{', '.join(folders)}: .snakemake does not record how this was trained, so a change of settings since then "
-            "is not noticed; remove what is to be trained again"
+            f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
+            "go unnoticed; remove the folder to train again"
         )
     archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]

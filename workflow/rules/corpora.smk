@@ -101,7 +101,7 @@ rule extract:
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         archives=untracked(archives_of),
         own=own_digests,
-        sides=lambda wildcards: [*LANGUAGES, *fetched(wildcards)],  # in order, in which Snakemake does not compare inputs
+        sides=lambda wildcards: [*LANGUAGES, *fetched(wildcards)],  # Snakemake does not compare the order of inputs
         normalize=EXPERIMENT.normalize,
         code=code("extract"),
     shell:
@@ -165,8 +165,8 @@ rule development:
         f"cat {{input:q}} > {{output:q}}{LOG}"
 
 
-# Whoever uses the program depends on the file that names its version: built again, it is another file of other bytes, but what
-# it computes is the same. An `ancient` input would not do: where a job makes one, Snakemake passes over all jobs behind it.
+# Rules depend on the file of the version, not on the program: a rebuilt program has other bytes, but computes the same. An
+# `ancient` input would not do: when a job makes one, Snakemake skips all jobs behind it.
 rule lmplz:
     output:
         program="data/tools/lmplz",

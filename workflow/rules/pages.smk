@@ -58,8 +58,8 @@ for table, artefact in ARTEFACTS.items():
             f" --output {{output:q}}{LOG}"
 
 
-# The page links to figures, so they must exist. The scripts of the alignments, in
-# the page's folder, are not outputs, because there are as many as the sentences need; they come and go with those of the texts.
+# The page links to figures, so they must exist. The scripts of the alignments, in the page's folder, are not outputs, because
+# there are as many as the sentences need; they come and go with those of the texts.
 rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
