@@ -22,7 +22,7 @@ import torch
 
 from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
-from nmt.training.metrics import LATEST, METRICS, remove_latest
+from nmt.training.metrics import LATEST, METRICS
 
 PREVIOUS, DAMAGED, FORMER = "previous.pt", "damaged.pt", "former.pt"
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
@@ -80,6 +80,7 @@ class Checkpoint:
     shortlists: dict[str, str] = field(default_factory=dict)  # the digest of each side's; none in older versions
     normalize: str = NFC  # of the training text; not one of the settings, because the data's fingerprint covers it
     finished: bool = False  # whether the training has ended, and only its model is to be written
+    code: str = ""  # the digest of the code that ended it
 
 
 def fingerprint(paths: Iterable[str | Path]) -> str:
@@ -145,12 +146,12 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     sync_folder(folder)
 
 
-def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None:
+def read_checkpoint(folder: Path, settings: dict[str, Any], code: str = "") -> Checkpoint | None:
     """The latest whole checkpoint in `folder`, or None.
 
-    A damaged file is renamed. So is one from other text, or of a finished training run with other settings, until the
-    former ones are back. Unfinished files of a killed process are removed. Raises UserError if the settings of an
-    unfinished training differ from `settings`, and names those that do; a setting at its neutral value is in neither.
+    A damaged file is renamed. So is one from other text, or of a finished training run with other settings or `code`,
+    until the former ones are back. Unfinished files of a killed process are removed. Raises UserError if the settings
+    of an unfinished training differ from `settings`, and names them; a setting at its neutral value is in neither.
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
@@ -164,46 +165,45 @@ def read_checkpoint(folder: Path, settings: dict[str, Any]) -> Checkpoint | None
             os.replace(path, folder / DAMAGED)
             warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
-        before = checkpoint.settings
-        differing = _differing(before, settings)
-        of_other_text = TEXTS.intersection(differing) and {*TEXTS, FOLLOWS}.issuperset(differing)
-        if of_other_text or (differing and checkpoint.finished):
-            return _set_aside(folder, path, checkpoint, settings)
-        if differing:
-            raise UserError(
-                f"{path}: "
-                + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
-                + f"; set it back to resume, or delete {folder} to start from the beginning"
-            )
-        return checkpoint
+        return _fitting(folder, path, checkpoint, settings, code)
     former = _read_former(folder)
-    if former is None or _differing(former.settings, settings):
+    if former is None or _differing(former, settings, code):
         return None
     os.replace(folder / FORMER, folder / LATEST)
     return former
 
 
-def _differing(before: dict[str, Any], settings: dict[str, Any]) -> list[str]:
-    """The names of the settings that are not the same in both."""
-    return [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+def _differing(checkpoint: Checkpoint, settings: dict[str, Any], code: str) -> list[str]:
+    """The names of the settings that differ from those of `checkpoint`; "code" if other code has finished it."""
+    before = checkpoint.settings
+    differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+    return [*differing, "code"] if checkpoint.finished and checkpoint.code != code else differing
 
 
-def _set_aside(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any]) -> Checkpoint | None:
-    """What to resume from if the latest checkpoint, `found` in `path`, does not fit: the former one, or None.
+def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any], code: str) -> Checkpoint | None:
+    """What to resume from, where the latest checkpoint is `found` in `path`: that, the former one, or None.
 
-    The former one is from before the last change of the text, or of a finished training's settings, which may have been
-    undone. If neither fits, the one with more updates is kept.
+    The former one is from before the last change of the text, or of a finished training's settings or code, which may
+    have been undone. If neither fits, the one with more updates is kept. Raises UserError if `found` is of an
+    unfinished training with other settings.
     """
-    former = _read_former(folder)
-    differing = _differing(found.settings, settings)
-    other = "from other text" if {*TEXTS, FOLLOWS}.issuperset(differing) else "with other settings"
-    made = f"{path}: made {other} ({', '.join(differing)})"
-    if former is not None and not _differing(former.settings, settings):
+    former, differing = _read_former(folder), _differing(found, settings, code)
+    if former is not None and not _differing(former, settings, code) and (differing or former.finished):
         os.replace(path, folder / PREVIOUS)
         os.replace(folder / FORMER, folder / LATEST)
         os.replace(folder / PREVIOUS, folder / FORMER)
-        warn(f"{made}, and exchanged with {FORMER}, from which the training resumes")
+        warn(f"{path}: exchanged with {FORMER}, which fits the settings; the training resumes from that")
         return former
+    if not differing:
+        return found
+    of_other_text = {*TEXTS, FOLLOWS}.issuperset(differing) and differing != [FOLLOWS]
+    if not (of_other_text or found.finished):
+        before = found.settings
+        raise UserError(
+            f"{path}: "
+            + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
+            + f"; set it back to resume, or delete {folder} to start from the beginning"
+        )
     if former is not None and former.state.updates > found.state.updates:
         path.unlink()
         what = f"removed; {FORMER}, with more updates, is kept"
@@ -211,7 +211,8 @@ def _set_aside(folder: Path, path: Path, found: Checkpoint, settings: dict[str, 
         os.replace(path, folder / FORMER)
         what = f"renamed to {FORMER}"
     (folder / PREVIOUS).unlink(missing_ok=True)
-    warn(f"{made}, and {what}; the training starts from the beginning")
+    made = "from other text" if of_other_text else "with other settings"
+    warn(f"{path}: made {made} ({', '.join(differing)}), and {what}; the training starts from the beginning")
     return None
 
 
@@ -235,15 +236,16 @@ def look_at_checkpoint(folder: Path) -> Checkpoint:
     raise UserError(f"{folder}: no whole checkpoint in it; name the --checkpoints folder of an unfinished training")
 
 
-def remove_checkpoints(folder: Path, keep_latest: bool = False) -> None:
-    """Remove what training wrote to `folder`, the latest checkpoint last, and the folder if nothing else is in it.
+def remove_checkpoints(folder: Path, *kept: str) -> None:
+    """Remove what training wrote to `folder` but the files `kept`, and the folder if nothing is left in it.
 
-    The run can resume as long as a checkpoint is left. With `keep_latest`, the latest one and the folder stay.
+    The latest checkpoint is removed last: the run can resume as long as one is left.
     """
-    for path in [path for path in folder.iterdir() if _is_own(path) and path.name != LATEST]:
+    own = [path for path in folder.iterdir() if _is_own(path) and path.name not in kept]
+    for path in sorted(own, key=lambda path: path.name == LATEST):
         path.unlink()
-    if not keep_latest:
-        remove_latest(folder)
+    with suppress(OSError):  # it has other files, or is a link to a folder
+        folder.rmdir()
 
 
 def _save(content: dict[str, Any], file: BinaryIO) -> None:

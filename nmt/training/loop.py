@@ -65,8 +65,9 @@ class Training:
         processes: Processes,
         bleu: Callable[[Network, Processes], float] | None = None,
         normalize: str = NFC,
+        code: str = "",
     ) -> None:
-        self.normalize = normalize
+        self.normalize, self.code = normalize, code
         self.settings, self.hours_before, self.processes, self.bleu = settings, hours_before, processes, bleu
         self.label, self.name = variant.label, variant.name
         self.optimization, self.run_time = variant.optimization, variant.run_time
@@ -88,7 +89,7 @@ class Training:
         """Resume from the last checkpoint, if there is one."""
         with self.processes.first_alone():
             self.folder.mkdir(parents=True, exist_ok=True)
-            checkpoint = read_checkpoint(self.folder, self.settings)
+            checkpoint = read_checkpoint(self.folder, self.settings, self.code)
         if checkpoint is not None:
             self.restore(checkpoint)
             if self.processes.first:
@@ -109,7 +110,8 @@ class Training:
         shapes = {name: weight.shape for name, weight in self.model.state_dict().items()}
         try:
             self.model.load_state_dict(checkpoint.model)
-            optimizer.load_state_dict(checkpoint.optimizer)
+            if not checkpoint.finished:
+                optimizer.load_state_dict(checkpoint.optimizer)
             fits = {*optimizer.param_groups[0]} == group and all(
                 tensor.shape in ((), parameter.shape[:1], parameter.shape)
                 for parameter, state in optimizer.state.items()
@@ -130,12 +132,13 @@ class Training:
                 self.settings,
                 self.state,
                 self.model.state_dict(),
-                self.update.optimizer.state_dict(),
+                {} if self.finished() else self.update.optimizer.state_dict(),
                 self.best,
                 self.metrics.read_text(encoding="utf-8"),
                 self.batches.bitext.shortlists,
                 self.normalize,
                 self.finished(),
+                self.code,
             )
             write_checkpoint(self.folder, checkpoint)
         self.processes.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +45,13 @@ def ended_early(experiment: str, variant: str) -> bool:
     return isinstance(summary, dict) and summary.get("finished") is False
 
 
-def forget_checkpoint(experiment: str, variant: str) -> None:
-    """Remove the last checkpoint of a training whose model is safe now, and its folder if nothing else is in it."""
-    folder, model = folders(experiment, variant)
-    if (model / "summary.json").is_file() and not ended_early(experiment, variant):
-        remove_latest(folder)
+def is_lost(experiment: str, variant: str) -> bool:
+    """Whether a training has a checkpoint but no model.
 
-
-def remove_latest(folder: Path) -> None:
-    """Remove the last checkpoint in `folder`, and the folder if nothing else is in it."""
-    (folder / LATEST).unlink(missing_ok=True)
-    with suppress(OSError):  # it is not there, has other files, or is a link to a folder
-        folder.rmdir()
+    Snakemake deletes a model before it trains again, and does not miss it if the changed setting is taken back.
+    """
+    checkpoints, model = folders(experiment, variant)
+    return checkpoints.exists() and not (model / "summary.json").exists()
 
 
 def _written(file: Path) -> float:

@@ -31,15 +31,10 @@ from nmt.system.files import UserError, check_apart, read_json
 from nmt.system.options import OutputFolder, add_threads_argument
 from nmt.trained import MODEL, SUMMARY, check_output, load_trained, write_trained
 from nmt.training.batches import Batches
-from nmt.training.checkpoint import (
-    check_folder,
-    fingerprint,
-    locked,
-    remove_checkpoints,
-)
+from nmt.training.checkpoint import FORMER, check_folder, fingerprint, locked, remove_checkpoints
 from nmt.training.likelihood import read_ids
 from nmt.training.loop import Training
-from nmt.training.metrics import METRICS
+from nmt.training.metrics import LATEST, METRICS
 from nmt.training.parallel import Processes, joined
 
 
@@ -84,12 +79,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=OutputFolder,
         metavar="DIR",
         help="folder for the last two checkpoints, from which an interrupted training resumes, and for nothing else;"
-        " removed at the end",
+        " removed at the end (but see --code)",
     )
     parser.add_argument(
-        "--keep-checkpoint",
-        action="store_true",
-        help="keep the last checkpoint of a finished training, from which the same command writes its model again",
+        "--code",
+        default="",
+        metavar="DIGEST",
+        help="the digest of the code of this step: keep the last checkpoint of the finished training, from which the"
+        " same command with the same code writes its model again",
     )
     parser.add_argument(
         "--minutes",
@@ -137,9 +134,12 @@ def run(arguments: argparse.Namespace) -> None:
         if processes.first:
             check_output(arguments.output)
         training.resume()
+        kept = [LATEST, FORMER] if training.finished() else [LATEST]  # the former one may be of an unfinished training
         finished = training.run(arguments.minutes)
         if processes.first:
             write(training, finished, shortlists, arguments)
+            if finished:
+                remove_checkpoints(arguments.checkpoints, *(kept if arguments.code else ()))
             if not finished:
                 print(
                     f"{training.label}: ended early, after update {training.state.updates:,} of {training.last:,}; "
@@ -166,6 +166,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         hours_before=hours_before,
         processes=processes,
         normalize=arguments.normalize,
+        code=arguments.code,
         bleu=greedy_bleu(arguments, shortlists) if optimization.stop_on == "bleu" else None,
     )
     return training, shortlists
@@ -239,12 +240,10 @@ def is_finished(training: Training, output: Path) -> bool:
 
 
 def write(training: Training, finished: bool, shortlists: list[Shortlist], arguments: argparse.Namespace) -> None:
-    """Write the folder of a run that has ended; remove the checkpoints if it is finished, or all but the latest."""
+    """Write the folder of a run that has ended."""
     summary = {**training.summary(), "finished": finished, "languages": arguments.languages}
     summary["normalize"] = arguments.normalize
     if training.best:
         training.model.load_state_dict(training.best)
     training.model.updates = summary["updates_best"]
     write_trained(arguments.output, training.model, shortlists, summary, training.metrics)
-    if finished:
-        remove_checkpoints(arguments.checkpoints, arguments.keep_checkpoint)

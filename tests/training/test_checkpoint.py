@@ -80,7 +80,7 @@ def test_a_change_of_the_text_that_is_taken_back_costs_nothing(
     write_checkpoint(tmp_path, of_text(30, "b"))
     write_checkpoint(tmp_path, of_text(31, "b"))
     assert resumed(tmp_path, "a") == 400
-    said = "made from other text (data), and exchanged with former.pt, from which the training resumes"
+    said = "latest.pt: exchanged with former.pt, which fits the settings; the training resumes from that"
     assert said in capsys.readouterr().err
     assert resumed(tmp_path, "b") == 31
 
@@ -104,10 +104,27 @@ def test_a_finished_training_with_other_settings_stands_in_nobodys_way(
     assert read_checkpoint(tmp_path, larger) is None
     assert "made with other settings (hidden), and renamed to former.pt; the training starts" in capsys.readouterr().err
     write_checkpoint(tmp_path, replace(made(30), settings=larger))
-    with pytest.raises(UserError, match="hidden was 7, is 6; set it back to resume"):
-        read_checkpoint(tmp_path, SETTINGS)
+    with pytest.raises(UserError, match="hidden was 7, is 8; set it back to resume"):
+        read_checkpoint(tmp_path, {**SETTINGS, "hidden": 8})
+    assert updates(tmp_path) == 400  # the setting is taken back
+    found = read_checkpoint(tmp_path, larger)
+    assert found is not None and found.state.updates == 30
     (tmp_path / "latest.pt").unlink()
     assert updates(tmp_path) == 400
+
+
+def test_code_counts_for_finished_trainings_alone(tmp_path: Path) -> None:
+    """An unfinished one resumes with new code; a finished one is the model of the code that made it."""
+    write_checkpoint(tmp_path, made(30))
+    found = read_checkpoint(tmp_path, SETTINGS, "new")
+    assert found is not None and found.state.updates == 30
+    write_checkpoint(tmp_path, replace(made(400), finished=True, code="old"))
+    assert read_checkpoint(tmp_path, SETTINGS, "new") is None
+    write_checkpoint(tmp_path, made(70))  # by the new code
+    found = read_checkpoint(tmp_path, SETTINGS, "new")
+    assert found is not None and found.state.updates == 70
+    found = read_checkpoint(tmp_path, SETTINGS, "old")
+    assert found is not None and found.state.updates == 400
 
 
 def test_a_former_checkpoint_that_cannot_be_read_counts_for_nothing(tmp_path: Path) -> None:

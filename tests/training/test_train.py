@@ -512,7 +512,7 @@ def test_the_last_checkpoint_is_kept_where_the_model_may_be_lost(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when Snakemake ends before it has noted that the job is done, and deletes what the job has written."""
-    words = [*arguments(toy, tmp_path, checkpoint_every=7), "--keep-checkpoint"]
+    words = [*arguments(toy, tmp_path, checkpoint_every=7), "--code", "one"]
     assert main(words) == 0
     whole = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["latest.pt"]

@@ -78,6 +78,12 @@ def test_another_folder_makes_no_stage_again(finished: Path, project: Tree, here
     assert {rule for rule in planned if not rule.startswith(("sheet_", "index"))} == set()
 
 
+def test_an_experiment_that_names_a_file_of_the_project_is_planned_elsewhere(project: Tree, here: Tree) -> None:
+    config = str(project.folder / "config/choi2017/wmt15-ende.yaml")
+    planned = jobs(here.snakemake("--dry-run", "-s", str(project.folder / "Snakefile"), configs=[config]))
+    assert ("specialized_dimensions", "") in planned
+
+
 def test_another_workflow_uses_it_as_a_module(project: Tree, here: Tree) -> None:
     snakefile = here.folder / "Snakefile"
     snakefile.write_text(HOST.format(snakefile=project.folder / "workflow/Snakefile", prefix=""))

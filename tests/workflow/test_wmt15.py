@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,13 @@ def test_every_job_is_known_from_the_download_on(tree: Tree, pair: str) -> None:
     assert {"table1", "table2", "parameters", "figure2", "figure3", "figure4", "significance"} <= set(rules)
 
 
+def test_a_missing_file_of_word_classes_is_a_line(tree: Tree) -> None:
+    (tree.folder / "missing.yaml").write_text("paper: {figure4: {words: nmt/papers/choi2017/word_clases.tsv}}\n")
+    run = tree.snakemake("--dry-run", configs=[config("ende"), "missing.yaml"])
+    assert run.returncode == 1
+    assert "word_clases.tsv: no such file; the nearest is word_classes.tsv; correct its name" in run.stdout
+
+
 @pytest.mark.parametrize(
     ("pair", "compared"),
     [
@@ -137,6 +145,12 @@ def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: s
     assert figure3[1].startswith("0,")
     again = tree.snakemake("--dry-run", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
     assert jobs(again) == []
+    classes = tree.folder / "nmt/papers/choi2017/word_classes.tsv"
+    written = os.stat(classes).st_mtime
+    with tree.rewritten("nmt/papers/choi2017/word_classes.tsv", "preposition\tin on\n"):
+        os.utime(classes, (written - 9999, written - 9999))
+        again = tree.snakemake("--dry-run", "--config", f"mirror={mirror}", configs=["tiny.yaml"])
+    assert {"specialized_dimensions", "dimension_weights", "figure4"} <= {rule for rule, _ in jobs(again)}
 
 
 @pytest.mark.parametrize("pair", NAMES)

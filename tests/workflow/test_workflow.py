@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -70,16 +71,13 @@ def test_without_the_fallback_translations_may_be_unfinished(done: Tree) -> None
     assert scores.read_text().count("\t0\n") > 60
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: signal.Signals) -> None:
-    """As Ctrl-C in a terminal and the end of a cluster's job do it: all processes get the signal, tee included."""
-    name = f"RNNsearch-{number.name}"
-    overlay = f"variants: {{{name}: {{prototype: RNNsearch, updates: 100000}}}}\n"
-    (done.folder / "stopped.yaml").write_text(overlay)
-    folder, model = (done.folder / f"data/smoke/{kind}/{name}" for kind in ("checkpoints", "models"))
-    target = f"data/smoke/models/{name}/model.safetensors"
-    metrics = folder / "metrics.jsonl"
-    with done.start(target, "--cores", "1", "--configfile", *SMOKE, "stopped.yaml", configs=[]) as process:
+def interrupt(tree: Tree, number: signal.Signals, name: str, *words: str) -> tuple[int, str]:
+    """Run Snakemake until the training of the variant `name` writes metrics; its exit code and messages after a signal.
+
+    As Ctrl-C in a terminal and the end of a cluster's job do it: all processes get the signal, tee included.
+    """
+    metrics = tree.folder / f"data/smoke/checkpoints/{name}/metrics.jsonl"
+    with tree.start(*words, configs=[]) as process:
         try:
             end = time.monotonic() + 120
             while not metrics.exists() or not metrics.stat().st_size:
@@ -91,7 +89,34 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
-    assert process.returncode == 1
+    return process.returncode, said
+
+
+def test_a_setting_that_is_taken_back_costs_no_training(finished: Path, tmp_path: Path) -> None:
+    """Snakemake has deleted the model by then, and asks for it only where something is to be made from it."""
+    here, name = Tree.at(tmp_path / "tree"), "RNNsearch-50star"
+    shutil.copytree(finished, here.folder, symlinks=True)
+    target = f"data/smoke/models/{name}/model.safetensors"
+    whole = (here.folder / target).read_bytes()
+    (here.folder / "mistaken.yaml").write_text(f"variants: {{{name}: {{updates: 100000}}}}\n")
+    assert interrupt(here, signal.SIGINT, name, "--cores", "1", "--configfile", *SMOKE, "mistaken.yaml")[0] == 1
+    assert not (here.folder / target).exists()
+    assert [variant for rule, variant in here.plan() if rule == "train"] == [name]
+    again = here.snakemake(target, "--cores", "1", "--configfile", *SMOKE, configs=[])
+    assert again.returncode == 0, again.stdout
+    assert f"{name}: resumes from the checkpoint of update 20" in again.stdout
+    assert (here.folder / target).read_bytes() == whole
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: signal.Signals) -> None:
+    name = f"RNNsearch-{number.name}"
+    overlay = f"variants: {{{name}: {{prototype: RNNsearch, updates: 100000}}}}\n"
+    (done.folder / "stopped.yaml").write_text(overlay)
+    folder, model = (done.folder / f"data/smoke/{kind}/{name}" for kind in ("checkpoints", "models"))
+    target = f"data/smoke/models/{name}/model.safetensors"
+    code, said = interrupt(done, number, name, target, "--cores", "1", "--configfile", *SMOKE, "stopped.yaml")
+    assert code == 1
     line = f"nmt train: stopped; data/smoke/checkpoints/{name}/latest.pt is written, the same command resumes from it"
     assert line in said
     assert line in (done.folder / f"logs/train/smoke/{name}.log").read_text()

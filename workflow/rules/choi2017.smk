@@ -1,4 +1,5 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
+from nmt.corpora.own import check_files
 from nmt.papers.choi2017.paper import language_pair, points, timed
 
 PAPER = papers.settings(EXPERIMENT)
@@ -121,6 +122,8 @@ if PAPER.parameters:
 
 
 if PAPER.figure4:
+    with one_line_mistakes():
+        check_files(PAPER.figure4.files)
 
     rule specialized_dimensions:
         input:
@@ -142,6 +145,7 @@ if PAPER.figure4:
             **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
             settings=PAPER.figure4.to_json(),
+            words=[own_digest(file) for file in PAPER.figure4.files],
             seed=EXPERIMENT.seed,
             device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),
             generated=MADE_UP,

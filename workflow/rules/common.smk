@@ -33,7 +33,7 @@ from nmt.system.files import UserError, warn
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
 from nmt.system.scheduler import check_slurm
 from nmt.system.streams import outlive_readers
-from nmt.training.metrics import forget_checkpoint
+from nmt.training.metrics import is_lost
 from nmt.workflow import check_command, check_inputs, check_models, check_start
 from nmt.workflow import code, find_files, load_experiment, one_line_mistakes, refuse
 from nmt.workflow import (
@@ -145,19 +145,12 @@ def announce_work():
     if folders := [f"{DATA}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
         warn(
             f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
-            "go unnoticed; remove the folder to train again"
+            "go unnoticed; remove the folder to make the model again"
         )
     archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(EXPERIMENT, archives, variants, ROOT):
         print(said, file=sys.stderr, flush=True)
-
-
-def forget_checkpoints():
-    """Remove the last checkpoints of the trainings whose models this run has made or found whole."""
-    for job in workflow.dag.jobs:
-        if job.rule.name == "train":
-            forget_checkpoint(EXPERIMENT.name, job.wildcards.variant)
 
 
 def announce_results():

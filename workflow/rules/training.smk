@@ -1,8 +1,9 @@
 # From ids to trained models and their likelihoods.
 
 
-# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. Even the
-# model of a finished training is deleted if the run ends before Snakemake has noted it, so the last checkpoint is kept until then.
+# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. It deletes
+# even the model of a finished training if the run ends before Snakemake has noted it, or if a changed setting is taken back while the
+# training that it caused is running. So the last checkpoint of a finished training is kept.
 rule train:
     input:
         **VOCABULARIES,
@@ -34,7 +35,7 @@ rule train:
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --languages {params.languages:q} --normalize {params.normalize:q} {params.initial:q} --checkpoints {params.checkpoints:q}"
-        f" --keep-checkpoint --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
+        f" --code {{params.code:q}} --threads {{threads}} --output $(dirname {{output.model[0]:q}}){SHOWN}"
 
 
 rule nll:

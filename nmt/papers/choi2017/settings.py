@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, text
+from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, path
+from nmt.settings.project import find
 
 GENERATED = "generated"  # in place of a file of word classes: those of the built-in language
 
@@ -52,13 +53,13 @@ class Figure4(Section):
 
     model: Annotated[str, identifier()]
     aligner: Annotated[str, identifier()]
-    words: Annotated[str, text()]
+    words: Annotated[str, path()]
     permutations: Annotated[int, integer(1)] = 200
 
     @property
     def files(self) -> list[str]:
         """The file of the classes; none where they are those of the built-in language."""
-        return [] if self.words == GENERATED else [self.words]
+        return [] if self.words == GENERATED else [find(self.words)]
 
 
 @dataclass(frozen=True)

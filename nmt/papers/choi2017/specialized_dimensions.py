@@ -22,7 +22,7 @@ import numpy as np
 
 from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
-from nmt.papers.choi2017.settings import GENERATED, Figure4
+from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     settings: Figure4 = arguments.settings
-    classes = read_word_classes(settings.words)
+    classes = read_word_classes(*settings.files)
     device = prepare(arguments)
     trained, aligner = (load_trained(folder, device) for folder in (arguments.model, arguments.aligner))
     require_fine_grained(trained, "Figure 4")
@@ -190,9 +190,12 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
     ]
 
 
-def read_word_classes(path: str) -> dict[str, frozenset[str]]:
-    """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces."""
-    if path == GENERATED:
+def read_word_classes(path: str | None = None) -> dict[str, frozenset[str]]:
+    """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces.
+
+    Without a file, the classes are those of the built-in language.
+    """
+    if path is None:
         return word_classes()
     found: dict[str, frozenset[str]] = {}
     for count, line in enumerate(read_lines(path), 1):

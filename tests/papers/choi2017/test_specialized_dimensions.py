@@ -10,7 +10,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.evaluation.bootstrap import holm
-from nmt.papers.choi2017.specialized_dimensions import GENERATED, AlignedSymbols, WordClasses, best, read_word_classes
+from nmt.papers.choi2017.specialized_dimensions import AlignedSymbols, WordClasses, best, read_word_classes
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
 from nmt.system.files import UserError
@@ -152,7 +152,7 @@ def test_the_words_of_the_papers_figure_are_in_their_classes() -> None:
 
 
 def test_the_built_in_language() -> None:
-    assert list(read_word_classes(GENERATED)) == ["article", "preposition", "noun", "adjective", "place"]
+    assert list(read_word_classes()) == ["article", "preposition", "noun", "adjective", "place"]
 
 
 @pytest.mark.parametrize(
