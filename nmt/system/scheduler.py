@@ -6,10 +6,15 @@
 The first prints the number of the job, the second "running", "success" or "failed". A NAME is what a site calls
 something, see `SCHEDULERS`; WORDs go to qsub or bsub as they are. A job leaves its exit code in a file, so that no
 accounting is needed; one that the scheduler no longer knows, and that has left none, was cancelled or killed.
+
+If Snakemake is killed, its jobs stay in the queue, and its next run submits them again. One that starts late would
+delete outputs that have been made meanwhile. So a job does nothing if one of its outputs was submitted again, or is
+made.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -17,16 +22,18 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.system.files import UserError
+from nmt.system.files import UserError, warn
 
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
-PATIENCE = 60  # seconds until an exit code must have crossed a shared file system
+NOTES = Path(".snakemake/submitted")  # a file for each output that is to be made, with its last submission
+PATIENCE = 60  # seconds until a file must have crossed a shared file system
 ANSWER_SECONDS = 60  # within which a scheduler answers
 PAUSES = (5, 15, 45)  # seconds after which a refused job is submitted again: the scheduler may just be starting
 PROPERTIES = "# properties = "  # the line of a job script that says what the job needs
@@ -35,8 +42,19 @@ PROPERTIES = "# properties = "  # the line of a job script that says what the jo
 SCRIPT = """\
 #!/bin/sh
 export PATH={path}
+is_last() {{
+    for note in {notes}; do
+        [ "$(cat "$note" 2> /dev/null)" = {submission} ] || return 1
+    done
+}}
+is_last || sleep {patience}
+if ! is_last; then
+    echo "submitted again since, or done; nothing to do"
+    exit 0
+fi
 sh {jobscript}
 code=$?
+is_last && rm -f {notes}
 echo $code > {folder}/"${number}".partial
 mv {folder}/"${number}".partial {folder}/"${number}".exit
 exit $code
@@ -45,13 +63,14 @@ exit $code
 
 @dataclass(frozen=True)
 class Needs:
-    """What a job asks for: its name, CPU threads, memory in MB, minutes, and GPUs."""
+    """What a job asks for: its name, CPU threads, memory in MB, minutes, and GPUs; and the outputs that it makes."""
 
     name: str
     threads: int
     mem_mb: int
     minutes: int
     gpus: int
+    outputs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, jobscript: Path) -> Needs:
@@ -60,7 +79,8 @@ class Needs:
         given = json.loads(next(line for line in lines if line.startswith(PROPERTIES)).removeprefix(PROPERTIES))
         resources: Mapping[str, Any] = given["resources"]
         numbers = (int(resources.get(name, least)) for name, least in (("mem_mb", 1), ("runtime", 1), ("gpu", 0)))
-        return cls(f"nmt.{given.get('rule') or given['groupid']}", int(given.get("threads", 1)), *numbers)
+        name, outputs = f"nmt.{given.get('rule') or given['groupid']}", tuple(given.get("output") or ())
+        return cls(name, int(given.get("threads", 1)), *numbers, outputs)
 
 
 @dataclass(frozen=True)
@@ -139,9 +159,18 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     while words and words[0].partition("=")[0] in names:
         name, _, names[name] = words[0].partition("=")
         words = words[1:]
-    command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
+    needs, submission = Needs.of(jobscript), uuid.uuid4().hex
+    command = [*scheduler.command(needs, folder, names), *words]
     path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
-    script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
+    script = SCRIPT.format(
+        path=path,
+        jobscript=script,
+        folder=place,
+        number=scheduler.number,
+        notes=shlex.join(_write_notes(needs.outputs, submission)),
+        submission=submission,
+        patience=PATIENCE,
+    )
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.exit")}
     try:
         for pause in (*PAUSES, None):
@@ -171,6 +200,15 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     return job
 
 
+def _write_notes(outputs: Iterable[str], submission: str) -> list[str]:
+    """Note `submission` as the last one of each of `outputs`; return the paths of the notes."""
+    NOTES.mkdir(parents=True, exist_ok=True)
+    notes = [NOTES.resolve() / hashlib.sha256(one.encode()).hexdigest()[:16] for one in outputs]
+    for note in notes:
+        note.write_text(submission)
+    return list(map(str, notes))
+
+
 def _answer(command: list[str]) -> str:
     """What `command` prints; nothing where there is no such command now, or where it does not end."""
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -195,6 +233,20 @@ def check_slurm() -> None:
                 said = f"no answer within {ANSWER_SECONDS} seconds"
         reason = said.split("\n")[-1]
         raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted") from None
+
+
+def warn_of_leftovers() -> None:
+    """Warn of jobs of this folder that wait in Slurm's queue.
+
+    They may be those of a killed run, which would start late and delete outputs that have been made meanwhile.
+    """
+    listed = _answer(["squeue", "--me", "--noheader", "--states=PENDING", "--format=%i %Z"])
+    jobs = [line.partition(" ") for line in listed.split("\n")]
+    if waiting := [number for number, _, folder in jobs if folder == os.getcwd()]:
+        warn(
+            "Slurm: jobs of another run in this folder wait in the queue; if that run was killed, cancel them (scancel "
+            f"{' '.join(waiting)}), for they would delete what this run makes"
+        )
 
 
 def status(scheduler: Scheduler, job: str, now: float) -> str:

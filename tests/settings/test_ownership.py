@@ -29,6 +29,14 @@ def test_a_second_file_of_the_same_name_is_refused() -> None:
             check_owner("mine", files)
 
 
+def test_a_name_on_the_command_line_is_refused_where_another_file_gives_it() -> None:
+    record("mine", ["a.yaml"], "results/mine")
+    with pytest.raises(UserError, match=r"^over\.yaml: experiment mine is also that of a\.yaml, whose data"):
+        check_owner("mine", ["over.yaml"])
+    record("named", ["over.yaml"], "results/named")
+    check_owner("named", ["over.yaml"])
+
+
 def test_the_same_file_under_further_ones_is_accepted() -> None:
     Path("link.yaml").symlink_to("a.yaml")
     record("mine", ["a.yaml", "over.yaml"], "results/mine")

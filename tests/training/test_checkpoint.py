@@ -55,8 +55,8 @@ def made(updates: int) -> Checkpoint:
     return Checkpoint(SETTINGS, state, weights, {"state": {}, "param_groups": [{"lr": 1.0}]}, {}, '{"updates": 50}\n')
 
 
-def updates(folder: Path) -> int | None:
-    found = read_checkpoint(folder, SETTINGS)
+def updates(folder: Path, settings: dict[str, Any] = SETTINGS, code: str = "") -> int | None:
+    found = read_checkpoint(folder, settings, code)
     return None if found is None else found.state.updates
 
 
@@ -107,8 +107,7 @@ def test_a_finished_training_with_other_settings_stands_in_nobodys_way(
     with pytest.raises(UserError, match="hidden was 7, is 8; set it back to resume"):
         read_checkpoint(tmp_path, {**SETTINGS, "hidden": 8})
     assert updates(tmp_path) == 400  # the setting is taken back
-    found = read_checkpoint(tmp_path, larger)
-    assert found is not None and found.state.updates == 30
+    assert updates(tmp_path, larger) == 30
     (tmp_path / "latest.pt").unlink()
     assert updates(tmp_path) == 400
 
@@ -116,15 +115,12 @@ def test_a_finished_training_with_other_settings_stands_in_nobodys_way(
 def test_code_counts_for_finished_trainings_alone(tmp_path: Path) -> None:
     """An unfinished one resumes with new code; a finished one is the model of the code that made it."""
     write_checkpoint(tmp_path, made(30))
-    found = read_checkpoint(tmp_path, SETTINGS, "new")
-    assert found is not None and found.state.updates == 30
+    assert updates(tmp_path, SETTINGS, "new") == 30
     write_checkpoint(tmp_path, replace(made(400), finished=True, code="old"))
-    assert read_checkpoint(tmp_path, SETTINGS, "new") is None
+    assert updates(tmp_path, SETTINGS, "new") is None
     write_checkpoint(tmp_path, made(70))  # by the new code
-    found = read_checkpoint(tmp_path, SETTINGS, "new")
-    assert found is not None and found.state.updates == 70
-    found = read_checkpoint(tmp_path, SETTINGS, "old")
-    assert found is not None and found.state.updates == 400
+    assert updates(tmp_path, SETTINGS, "new") == 70
+    assert updates(tmp_path, SETTINGS, "old") == 400
 
 
 def test_a_former_checkpoint_that_cannot_be_read_counts_for_nothing(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.files import UserError, warn
 from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
-from nmt.system.scheduler import check_slurm
+from nmt.system.scheduler import check_slurm, warn_of_leftovers
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import check_command, check_inputs, check_models, check_start
@@ -122,6 +122,7 @@ def begin():
     """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
+        warn_of_leftovers()
     if not workflow.deployment_settings.deployment_method and any(
         job.rule.name == "moses_build" for job in workflow.dag.needrun_jobs()
     ):
