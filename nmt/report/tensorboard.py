@@ -1,8 +1,8 @@
 """Write the metrics of an experiment's trainings as event files for TensorBoard; another call replaces them.
 
-Each model is a run, steps are updates, and relative time is training time. The learning rate follows from the settings.
-A picture shows what a model with attention attends to, in sentences of the development set and their references: the
-model is the finished one, or that of the latest checkpoint.
+Each model is a run, EXPERIMENT/VARIANT, steps are updates, and relative time is training time. The learning rate
+follows from the settings. A picture shows what a model with attention attends to, in sentences of the development set
+and their references: the model is the finished one, or that of the latest checkpoint.
 """
 
 from __future__ import annotations
@@ -57,16 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     experiment = read_experiment(arguments.configs)
-    found = {
-        name: (variant, file)
-        for name, variant in experiment.variants.items()
-        if (file := latest(experiment.name, name)) is not None
-    }
-    if not found:
+    if not any(latest(experiment.name, name) for name in experiment.variants):
         raise UserError(f"data/{experiment.name}: no training has begun; start one to see its metrics")
     import torch.utils.tensorboard  # noqa: F401 (before the pictures: one line says where it is not installed)
 
-    for name, (variant, file) in found.items():
+    for name, variant in experiment.variants.items():
+        file = latest(experiment.name, name)  # now, because a training that ends meanwhile moves it
+        if file is None:
+            continue
         records = read_metrics(file)
         add_learning_rates(records, variant.optimization, updates_before(experiment, variant))
         picture = None
@@ -75,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
                 picture = draw_alignments(experiment, variant, file.parent)
             except UserError as error:
                 warn(f"{variant.label}: no picture of its alignments: {error}")
-        write_events(records, picture, arguments.output / name)
+        write_events(records, picture, arguments.output / experiment.name / name)
 
 
 def add_learning_rates(records: list[Record], optimization: Optimization, before: int | None) -> None:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nmt.__main__ import main
+from nmt.report import tensorboard
 from nmt.report.tensorboard import add_learning_rates
 from nmt.settings.variant import Variant
 from tests.model.models import save_trained, tiny_model
@@ -40,14 +41,14 @@ def test_every_figure_is_there_once(command: list[str], tmp_path: Path) -> None:
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     for _ in range(2):
         assert main(command) == 0
-    assert [path.name for path in (tmp_path / "board").iterdir()] == ["RNNsearch-50"]
-    assert len(list((tmp_path / "board/RNNsearch-50").iterdir())) == 1
-    other = tmp_path / "board/RNNsearch-50/events.out.tfevents.1.host.2.3"  # of another program
+    assert [path.name for path in (tmp_path / "board/demo").iterdir()] == ["RNNsearch-50"]
+    assert len(list((tmp_path / "board/demo/RNNsearch-50").iterdir())) == 1
+    other = tmp_path / "board/demo/RNNsearch-50/events.out.tfevents.1.host.2.3"  # of another program
     other.write_bytes(b"")
     assert main(command) == 0
-    assert len(list((tmp_path / "board/RNNsearch-50").iterdir())) == 2
+    assert len(list((tmp_path / "board/demo/RNNsearch-50").iterdir())) == 2
     other.unlink()
-    events = reader.EventAccumulator(str(tmp_path / "board/RNNsearch-50"))
+    events = reader.EventAccumulator(str(tmp_path / "board/demo/RNNsearch-50"))
     events.Reload()
     assert set(events.Tags()["scalars"]) == {
         "NLL of a sentence/training",
@@ -85,7 +86,7 @@ def test_a_falling_learning_rate_is_left_out_where_its_end_is_not_known(command:
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     (tmp_path / "data/demo/checkpoints/RNNsearch-50").rename(tmp_path / "data/demo/checkpoints/RNNsearch-50star")
     assert main(command) == 0
-    events = reader.EventAccumulator(str(tmp_path / "board/RNNsearch-50star"))
+    events = reader.EventAccumulator(str(tmp_path / "board/demo/RNNsearch-50star"))
     events.Reload()
     assert "gradient norm" in events.Tags()["scalars"]
     assert "learning rate" not in events.Tags()["scalars"]
@@ -122,11 +123,11 @@ def test_a_picture_shows_what_the_models_attend_to(
     capsys.readouterr()
     assert main(command) == 0
     assert capsys.readouterr().err == ""
-    [(updates, seconds, png)] = images(tmp_path / "board/RNNsearch-50")
+    [(updates, seconds, png)] = images(tmp_path / "board/demo/RNNsearch-50")
     assert (updates, seconds, png[:4]) == (tiny_model().updates, 0, b"\x89PNG")
-    [(updates, seconds, png)] = images(tmp_path / "board/RNNsearch-30")
+    [(updates, seconds, png)] = images(tmp_path / "board/demo/RNNsearch-30")
     assert updates == 1
-    assert images(tmp_path / "board/RNNencdec-50") == []
+    assert images(tmp_path / "board/demo/RNNencdec-50") == []
 
 
 def test_a_picture_that_cannot_be_made_is_one_line(
@@ -139,7 +140,7 @@ def test_a_picture_that_cannot_be_made_is_one_line(
     error = capsys.readouterr().err
     assert error.startswith(said)
     assert error.count("\n") == 1
-    assert images(tmp_path / "board/RNNsearch-50") == []
+    assert images(tmp_path / "board/demo/RNNsearch-50") == []
 
 
 def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:
@@ -150,6 +151,26 @@ def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:
     lines += [{**RECORDS[0], "train_nll": 1e308}, {**RECORDS[0], "updates": 10**14, "seconds": 1e300}, [], None]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert main(command) == 0
+
+
+def test_a_training_may_end_meanwhile(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its metrics move from the folder of its checkpoints to that of its model."""
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    unfinished, finished = (tmp_path / f"data/demo/{kind}/RNNsearch-50" for kind in ("checkpoints", "models"))
+    earlier = "RNNsearch-30"
+    shutil.copytree(unfinished, unfinished.with_name(earlier))
+    finished.parent.mkdir()
+
+    def draw(_: object, variant: Variant, folder: Path) -> None:
+        if variant.name == earlier:
+            unfinished.rename(finished)
+        assert folder.exists()
+
+    monkeypatch.setattr(tensorboard, "draw_alignments", draw)
+    assert main(command) == 0
+    events = reader.EventAccumulator(str(tmp_path / "board/demo/RNNsearch-50"))
+    events.Reload()
+    assert events.Tags()["scalars"]
 
 
 def test_without_tensorboard_one_line_says_so(
