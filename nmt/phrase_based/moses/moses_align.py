@@ -91,7 +91,6 @@ def with_fast_align(moses: Moses, texts: list[Path], threads: int, output: Path)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_align`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     add_threads_argument(parser, "threads of the program", required=True)
@@ -99,7 +98,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Align the words."""
     moses = moses_of(arguments)
     if moses.has("mgiza"):
         with_mgiza(moses, arguments.texts, arguments.threads, arguments.output)

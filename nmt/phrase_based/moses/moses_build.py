@@ -280,7 +280,6 @@ def build(output: Path, sources: str, threads: int) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_build`."""
     parser.add_argument(
         "--sources", default="", help="folder or mirror that has the sources (default: they are fetched from GitHub)"
     )
@@ -291,5 +290,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Build Moses, unless it is there already."""
     build(arguments.output, arguments.sources, arguments.threads)

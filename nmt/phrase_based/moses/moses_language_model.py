@@ -26,7 +26,6 @@ def sorting_memory(size: int, most: int) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_language_model`."""
     add_moses_arguments(parser)
     add_text_arguments(parser)
     parser.add_argument("--memory", type=int, required=True, help="MB that lmplz may use, at most")
@@ -34,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Estimate the model and convert it to binary."""
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
     lmplz, build_binary = moses.program("lmplz"), moses.program("build_binary")

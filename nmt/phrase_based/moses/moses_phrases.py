@@ -1,4 +1,7 @@
-"""Train the phrase table and the reordering model of Moses: steps 4 to 9 of its training script."""
+"""Train the phrase table and the reordering model of Moses: steps 4 to 9 of its training script.
+
+In the folder of the output, model/moses.ini is the system before tuning.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,6 @@ KENLM = 8  # the script's number for models of KenLM
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_phrases`."""
     add_moses_arguments(parser)
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--links", type=Path, required=True, help="links from the step moses_align")
@@ -32,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train the models; model/moses.ini in the output folder is the system before tuning."""
     settings: PhraseBased = arguments.settings
     script = moses_of(arguments).script("train-model.perl")
     for path in (*arguments.texts, arguments.links, arguments.language_model):

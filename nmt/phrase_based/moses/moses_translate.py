@@ -42,7 +42,6 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path,
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_translate`."""
     add_moses_arguments(parser)
     parser.add_argument("--configuration", type=Path, required=True, help="moses.ini from the step moses_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
@@ -51,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Translate every line."""
     flags = search_flags(arguments.settings, arguments.threads)
     with work_folder(arguments.output) as work:
         lines = translate(moses_of(arguments), arguments.configuration, flags, arguments.source, work)

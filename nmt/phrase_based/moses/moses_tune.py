@@ -27,7 +27,6 @@ EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of ear
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt moses_tune`."""
     add_moses_arguments(parser)
     parser.add_argument("--model", type=Path, required=True, help="folder that the step moses_phrases wrote")
     parser.add_argument(
@@ -53,7 +52,6 @@ def empty(work: Path) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Tune the weights and compare them with the ones before."""
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
     trained = arguments.model / "model" / "moses.ini"

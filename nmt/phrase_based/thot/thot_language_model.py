@@ -62,14 +62,12 @@ def _whole(row: Ids, n: int) -> NDArray[np.bool_]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_language_model`."""
     add_text_arguments(parser)
     PhraseBased.add_argument(parser)
     parser.add_argument("--output", type=OutputFolder, required=True, help="folder of the model")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count the n-grams of the texts."""
     order: int = arguments.settings.order
     row, words = read_ids(text_lines(arguments.texts, arguments.held_out))
     if not len(row):

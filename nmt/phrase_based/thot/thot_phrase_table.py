@@ -136,7 +136,6 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_phrase_table`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--links", type=Path, required=True, help="links from the step thot_symmetrize")
     PhraseBased.add_argument(parser)
@@ -145,7 +144,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Extract the phrases of all pairs."""
     settings: PhraseBased = arguments.settings
     pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
     links = list(read_links(arguments.links))

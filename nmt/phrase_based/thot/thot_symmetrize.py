@@ -34,14 +34,12 @@ def symmetrize(direct: Links, inverse: Links) -> Links:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_symmetrize`."""
     parser.add_argument("--direct", type=Path, required=True, help="links from the step thot_word_align")
     parser.add_argument("--inverse", type=Path, required=True, help="links of the other direction, target word first")
     parser.add_argument("--output", type=Output, required=True, help="the links of each pair on a line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Symmetrize the two files line by line."""
     direct, inverse = list(read_links(arguments.direct)), list(read_links(arguments.inverse))
     if len(direct) != len(inverse):
         raise UserError(

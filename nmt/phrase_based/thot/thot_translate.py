@@ -23,7 +23,6 @@ from nmt.system.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_translate`."""
     add_decoder_arguments(parser)
     parser.add_argument("--weights", type=Path, required=True, help="JSON from the step thot_tune")
     parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
@@ -47,7 +46,6 @@ def read_weights(path: Path) -> list[float]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Translate every line."""
     weights, sentences = read_weights(arguments.weights), read_sentences(arguments.source)
     with (
         assembled(arguments, sentences) as folder,

@@ -35,7 +35,6 @@ Scored = tuple[tuple[float, ...], list[int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_tune`."""
     add_decoder_arguments(parser)
     parser.add_argument(
         "--texts",
@@ -58,7 +57,6 @@ def next_weights(pool: Pool, weights: Array, generator: np.random.Generator) -> 
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Alternate between decoding and tuning."""
     settings: PhraseBased = arguments.settings
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
     sources, references = [source for source, _ in pairs], [reference for _, reference in pairs]

@@ -47,7 +47,6 @@ def train(pairs: list[Pair], iterations: int, progress: Progress) -> thot.alignm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `nmt thot_word_align`."""
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--inverse", action="store_true", help="predict source words from target words")
     PhraseBased.add_argument(parser)
@@ -56,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train the model and align the words."""
     settings: PhraseBased = arguments.settings
     pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
     if arguments.inverse:
