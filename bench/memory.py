@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bench.data import LMPLZ, SEED, Words, make_parser, measure, processor, sides, workplace
 from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_rows, write_tables
 from nmt.corpora.arrays import write_array
-from nmt.corpora.cleaned import RECORD
+from nmt.corpora.clean import RECORD
 from nmt.corpora.registry import read_registry
 from nmt.corpora.score_pairs import RATING
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,15 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from nmt.system.files import UserError, atomic, check_regular
+
+PIECE = 10_000  # elements
+
+
+def in_pieces(elements: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the elements in arrays of at most PIECE."""
+    rest = iter(elements)
+    while len(piece := np.fromiter(islice(rest, PIECE), dtype)):
+        yield piece
 
 
 def write_array(path: Path, dtype: np.dtype[Any], pieces: Iterable[NDArray[Any]]) -> None:

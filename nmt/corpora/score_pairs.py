@@ -9,19 +9,15 @@ kept in a file: float32, shape (pairs,).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from math import log2
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nmt.corpora.arrays import write_array
-from nmt.corpora.clean import PAIRS_PER_PIECE
-from nmt.corpora.cleaned import Pair
+from nmt.corpora.arrays import in_pieces, write_array
+from nmt.corpora.clean import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
 from nmt.corpora.train_lm import FILES, KINDS, META, SIDES, load_model, mask
 from nmt.settings.checks import each, read_values, text
@@ -60,13 +56,6 @@ class Models:
         return rating
 
 
-def score_pairs(pairs: Iterable[Pair], models: Models) -> Iterator[NDArray[np.float32]]:
-    """Yield the ratings of `pairs` in order, in pieces."""
-    ratings = (models.rating(pair) for pair in pairs)
-    while len(piece := np.fromiter(islice(ratings, PAIRS_PER_PIECE), RATING)):
-        yield piece
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--models", type=Path, required=True, help="folder that the step train_lm wrote")
@@ -77,4 +66,4 @@ def run(arguments: argparse.Namespace) -> None:
     models = Models.read(arguments.models)
     with Progress(f"score_pairs {arguments.texts[0].name}", None, "pairs") as progress:
         pairs = progress.over(read_byte_pairs(*arguments.texts))
-        write_array(arguments.output, RATING, score_pairs(pairs, models))
+        write_array(arguments.output, RATING, in_pieces(map(models.rating, pairs), RATING))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array
-from nmt.corpora.cleaned import CleanedText, Files, Pair, State, add_cleaned_arguments, cleaned_text
+from nmt.corpora.clean import CleanedText, Files, Pair, State, add_cleaned_arguments, cleaned_text
 from nmt.corpora.score_pairs import RATING
 from nmt.settings.checks import unknown
 from nmt.settings.sections import Select
@@ -219,7 +219,6 @@ def run(arguments: argparse.Namespace) -> None:
     if settings.scores_pairs and not (arguments.ratings and arguments.distribution and arguments.examples):
         raise UserError(f"select.rule {settings.rule}: name --ratings, --distribution and --examples")
     text = cleaned_text(arguments)
-    text.check_clean()
     if not settings.scores_pairs:
         write_kept(text, text.clean, arguments.outputs, ())
         write_csv(arguments.audit, AUDIT, audit(text, None, text.clean))

@@ -28,8 +28,7 @@ from pathlib import Path
 import kenlm
 import numpy as np
 
-from nmt.corpora.clean import count_words
-from nmt.corpora.cleaned import CleanedText, Pair, add_cleaned_arguments, cleaned_text, pair_files
+from nmt.corpora.clean import CleanedText, Pair, add_cleaned_arguments, cleaned_text, pair_files
 from nmt.corpora.pairs import read_byte_pairs
 from nmt.settings.sections import Select
 from nmt.system.files import UserError, atomic, partial_name, sha256, warn, write_json
@@ -146,9 +145,8 @@ def run(arguments: argparse.Namespace) -> None:
         named = ", ".join(str(path) for one in files for path in one) or "--in-domain-sources"
         raise UserError(f"{named}: no in-domain text to compare with; give some")
     text = cleaned_text(arguments)
-    text.check_clean()
     print("train_lm: drawing the general text", file=sys.stderr, flush=True)
-    general = draw(text, sum(count_words(source) for source, _ in in_domain), arguments.seed)
+    general = draw(text, sum(len(source.split()) for source, _ in in_domain), arguments.seed)
     with ExitStack() as stack:
         # The last one entered is renamed first: META comes last, when all others are there.
         partials = {name: stack.enter_context(atomic(arguments.output / name)) for name in (META, *FILES)}

@@ -1,4 +1,4 @@
-"""nmt.corpora.clean and cleaned: which pairs may be kept, and which are duplicates among all corpora."""
+"""nmt.corpora.clean: which pairs may be kept, and which are duplicates among all corpora."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.corpora import clean as module
+from nmt.corpora import arrays
 from nmt.corpora.arrays import read_array
-from nmt.corpora.cleaned import RECORD, CleanedText, State, mark_duplicates, read_cleaned
+from nmt.corpora.clean import RECORD, CleanedText, State, mark_duplicates, read_cleaned
 from nmt.system.files import UserError
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Pairs, last_line, write_pairs
@@ -65,7 +65,7 @@ def test_duplicates_may_be_kept(tmp_path: Path) -> None:
 
 def test_pieces_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = cleaned(tmp_path, FIRST * 3)
-    monkeypatch.setattr(module, "PAIRS_PER_PIECE", 4)
+    monkeypatch.setattr(arrays, "PIECE", 4)
     assert np.array_equal(cleaned(tmp_path, FIRST * 3).states, before.states)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.arrays import read_array
-from nmt.corpora.cleaned import RECORD, State
+from nmt.corpora.clean import RECORD, State
 from nmt.corpora.languages import SHORT, bleu_tokenizer, has_spaces, known_as
 from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer, has_abbreviations

@@ -9,7 +9,7 @@ import kenlm
 import pytest
 
 from nmt.corpora import train_lm as training
-from nmt.corpora.cleaned import CleanedText, read_cleaned
+from nmt.corpora.clean import CleanedText, read_cleaned
 from nmt.corpora.train_lm import draw, load_model, vocabulary
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Case, last_line, make_case, source_words
