@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.phrase_based.links import Links, read_links
+from nmt.phrase_based.links import read_links_of
 from nmt.phrase_based.moses.files import corpus_options, encoded, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.settings.experiment import MOSES_ALIGNERS
@@ -26,27 +25,10 @@ ALIGNER = "check that the aligner and symal are those of Moses"
 
 
 def check_links(path: Path, texts: list[Path], remedy: str = ALIGNER) -> None:
-    """Read the links of each pair. Raises UserError unless they are there for every pair, between words of it.
-
-    `remedy` says what to do then.
-    """
-    number = 0
-    pairs = read_pairs(*texts)
-    for number, links in enumerate(_told(read_links(path), remedy), 1):
-        pair = next(pairs, None)
-        sizes = [] if pair is None else [len(split_words(line)) for line in pair]
-        if pair is None or any(not (0 <= i < sizes[0] and 0 <= j < sizes[1]) for i, j in links):
-            raise UserError(f"{path}: line {number} has links that are not between words of pair {number}; {remedy}")
-    if next(pairs, None) is not None:
-        raise UserError(f"{path}: {number} lines, fewer than {texts[0]}; {remedy}")
-
-
-def _told(alignments: Iterator[Links], remedy: str) -> Iterator[Links]:
-    """The links of each pair; for a line that is none, the error ends with `remedy`."""
-    try:
-        yield from alignments
-    except UserError as error:
-        raise UserError(f"{error}; {remedy}") from None
+    """Raise UserError, which ends with `remedy`, unless there are links for every pair, between words of it."""
+    pairs = ([split_words(line) for line in pair] for pair in read_pairs(*texts))
+    for _ in read_links_of(pairs, path, remedy):
+        pass
 
 
 def with_mgiza(moses: Moses, texts: list[Path], threads: int, output: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.phrase_based.links import Links, read_links
+from nmt.phrase_based.links import Links, read_links_of
 from nmt.phrase_based.text import SEPARATOR, Pair, drawn_pairs
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, write_lines
@@ -122,10 +122,7 @@ def table(pairs: Iterable[tuple[Pair, Links]], longest: int, translations: int) 
     target_counts = np.bincount(target_numbers, counts).astype(np.int64)
     order = np.lexsort((target_numbers, -counts, source_numbers))
     source_numbers, target_numbers, counts = source_numbers[order], target_numbers[order], counts[order]
-    places = np.arange(len(source_numbers))
-    starts = np.ones(len(source_numbers), dtype=bool)
-    starts[1:] = source_numbers[1:] != source_numbers[:-1]
-    kept = places - np.maximum.accumulate(np.where(starts, places, 0)) < translations
+    kept = np.arange(len(source_numbers)) - np.searchsorted(source_numbers, source_numbers) < translations
     source_numbers, target_numbers, counts = source_numbers[kept], target_numbers[kept], counts[kept]
     for first in range(0, len(counts), LINES_PER_PIECE):
         piece = slice(first, first + LINES_PER_PIECE)
@@ -146,12 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
-    links = list(read_links(arguments.links))
-    if len(pairs) != len(links):
-        raise UserError(f"{arguments.links}: {len(links)} lines for {len(pairs)} pairs; align the words again")
-    for number, ((source, target), chosen) in enumerate(zip(pairs, links, strict=True), 1):
-        if any(i >= len(source) or j >= len(target) for i, j in chosen):
-            raise UserError(f"{arguments.links}: line {number} links words that its pair lacks; align the words again")
+    links = list(read_links_of(pairs, arguments.links))
     with Progress("thot_phrase_table", len(pairs), "pairs") as progress:
         aligned = progress.over(zip(pairs, links, strict=True))
         lines = table(aligned, settings.phrase_length, settings.translations)

@@ -288,7 +288,7 @@ def test_an_empty_phrase_table_is_one_line(folder: Path, capsys: pytest.CaptureF
         ("a {##} b {##} 0-0\n0-0\n", "line 1 is not a list of links such as 0-0"),
         ("0-0\n0-2\n", "line 2 has links that are not between words of pair 2; check that the aligner and symal are"),
         ("0-0\n0-0\n0-0\n", "line 3 has links that are not between words of pair 3"),
-        ("0-0\n", "1 lines, fewer than "),
+        ("0-0\n", "1 lines for 2 pairs; check that the aligner and symal are"),
     ],
 )
 def test_links_are_read_back(folder: Path, capsys: pytest.CaptureFixture[str], written: str, said: str) -> None:
@@ -367,7 +367,7 @@ def test_two_steps_do_not_work_in_one_folder(folder: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("name", "written", "said"),
     [
-        ("links/links.txt", "0-0\n", "links/links.txt: 1 lines, fewer than "),
+        ("links/links.txt", "0-0\n", "links/links.txt: 1 lines for 2 pairs; "),
         ("links/links.txt", "0-0\n0-0\n0-0\n", "line 3 has links that are not between words of pair 3; align these"),
         ("links/links.txt", "0-0\n0-99999999999999999999\n", "line 2 has links that are not between words of pair 2; "),
         ("links/links.txt", "-1-0\n0-0\n", "line 1 is not a list of links such as 0-0"),

@@ -111,7 +111,7 @@ def test_texts_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("0-0\n", "1 lines for 2 pairs"),
         ("0-0\n0:0\n", "line 2 is not a list of links"),
         ("0-0\n0--1\n", "line 2 is not a list of links"),
-        ("0-0\n0-1\n", "line 2 links words that its pair lacks"),
+        ("0-0\n0-1\n", "line 2 has links that are not between words of pair 2; align the words again"),
     ],
 )
 def test_bad_links(tmp_path: Path, capsys: pytest.CaptureFixture[str], links: str, message: str) -> None:
