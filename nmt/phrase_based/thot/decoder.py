@@ -21,7 +21,7 @@ from threading import Thread
 import thot.alignment
 import thot.translation
 
-from nmt.phrase_based.text import SEPARATOR, split_escaped
+from nmt.phrase_based.text import SEPARATOR
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError, read_json, read_lines, sha256, verify, write_json
 from nmt.system.options import add_threads_argument
@@ -102,31 +102,6 @@ def _source(line: str) -> str | None:
     return None
 
 
-class Worker:
-    """The decoder of one process."""
-
-    def __init__(self, folder: Path, settings: PhraseBased) -> None:
-        self.model = thot.translation.SmtModel(thot.alignment.AlignmentModelType.FAST_ALIGN)
-        for load, name in ((self.model.load_translation_model, "tm"), (self.model.load_language_model, "lm")):
-            if not load(str(folder / name)):
-                raise UserError(f"{folder / name}: Thot cannot read it; train the phrase-based system again")
-        self.model.w = settings.translations
-        self.model.a = settings.phrase_length
-        self.model.non_monotonicity = settings.distortion_limit
-        self.model.heuristic = LOCAL_HEURISTIC
-        self.decoder = thot.translation.SmtDecoder(self.model)
-        self.decoder.s = settings.stack
-        self.decoder.is_breadth_first = True  # otherwise it stops at the first complete translation, often a poor one
-
-    def decode(self, sentence: str, weights: Sequence[float], best: int) -> list[Hypothesis]:
-        """The `best` translations that the search finds; none for an empty sentence."""
-        if not sentence:
-            return []
-        self.model.weights = [*weights, 0.0]
-        found = self.decoder.translate_n(sentence, best) if best > 1 else [self.decoder.translate(sentence)]
-        return [Hypothesis(tuple(one.target), tuple(one.score_components[: len(WEIGHTS)])) for one in found]
-
-
 def _start() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
 
@@ -140,13 +115,32 @@ def _end_with_parent() -> None:
 
 
 @cache
-def _worker(folder: Path, settings: PhraseBased) -> Worker:
-    """The decoder of this process, made for its first sentence: an error raised as the process starts would be lost."""
-    return Worker(folder, settings)
+def _model(folder: Path, settings: PhraseBased) -> tuple[thot.translation.SmtModel, thot.translation.SmtDecoder]:
+    """The models of this process, read for its first sentence: an error raised as the process starts would be lost."""
+    model = thot.translation.SmtModel(thot.alignment.AlignmentModelType.FAST_ALIGN)
+    for load, name in ((model.load_translation_model, "tm"), (model.load_language_model, "lm")):
+        if not load(str(folder / name)):
+            raise UserError(f"{folder / name}: Thot cannot read it; train the phrase-based system again")
+    model.w = settings.translations
+    model.a = settings.phrase_length
+    model.non_monotonicity = settings.distortion_limit
+    model.heuristic = LOCAL_HEURISTIC
+    decoder = thot.translation.SmtDecoder(model)
+    decoder.s = settings.stack
+    decoder.is_breadth_first = True  # otherwise it stops at the first complete translation, often a poor one
+    return model, decoder
 
 
-def _decode(folder: Path, settings: PhraseBased, task: tuple[str, Sequence[float], int]) -> list[Hypothesis]:
-    return _worker(folder, settings).decode(*task)
+def _decode(
+    folder: Path, settings: PhraseBased, weights: Sequence[float], best: int, sentence: str
+) -> list[Hypothesis]:
+    """The `best` translations that the search finds; none for an empty sentence."""
+    if not sentence:
+        return []
+    model, decoder = _model(folder, settings)
+    model.weights = [*weights, 0.0]
+    found = decoder.translate_n(sentence, best) if best > 1 else [decoder.translate(sentence)]
+    return [Hypothesis(tuple(one.target), tuple(one.score_components[: len(WEIGHTS)])) for one in found]
 
 
 class Decoders:
@@ -155,7 +149,7 @@ class Decoders:
     def __init__(self, folder: Path, settings: PhraseBased, processes: int) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # in each process
         self._executor = ProcessPoolExecutor(processes, get_context("spawn"), _start)
-        self._decode = partial(_decode, folder, settings)
+        self._folder, self._settings = folder, settings
 
     def __enter__(self) -> Decoders:
         return self
@@ -167,19 +161,14 @@ class Decoders:
         self, sentences: Sequence[Sequence[str]], weights: Sequence[float], best: int = 1
     ) -> Iterator[list[Hypothesis]]:
         """Yield the translations of each sentence in order. Raises UserError if a process dies."""
-        tasks = [(" ".join(words), tuple(weights), best) for words in sentences]
+        decode = partial(_decode, self._folder, self._settings, weights, best)
         try:
-            yield from self._executor.map(self._decode, tasks, chunksize=SENTENCES_PER_TASK)
+            yield from self._executor.map(decode, map(" ".join, sentences), chunksize=SENTENCES_PER_TASK)
         except BrokenProcessPool:
             raise UserError(
                 "--threads: a decoding process died, perhaps because memory ran out or a model is damaged; "
                 "give fewer, or train the phrase-based system again"
             ) from None
-
-
-def read_sentences(path: Path) -> list[list[str]]:
-    """The words of each line."""
-    return [split_escaped(line) for line in read_lines(path)]
 
 
 MODEL = "model"  # the files of a model begin so

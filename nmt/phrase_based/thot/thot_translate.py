@@ -8,16 +8,10 @@ from typing import Any
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.pieces import Pieces
-from nmt.phrase_based.text import join_escaped, without_gaps
-from nmt.phrase_based.thot.decoder import (
-    WEIGHTS,
-    Decoders,
-    add_decoder_arguments,
-    assembled,
-    read_sentences,
-)
+from nmt.phrase_based.text import join_escaped, split_escaped, without_gaps
+from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, add_decoder_arguments, assembled
 from nmt.settings.checks import each, finite
-from nmt.system.files import UserError, read_json, write_lines
+from nmt.system.files import UserError, read_json, read_lines, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -46,7 +40,8 @@ def read_weights(path: Path) -> list[float]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    weights, sentences = read_weights(arguments.weights), read_sentences(arguments.source)
+    weights = read_weights(arguments.weights)
+    sentences = list(map(split_escaped, read_lines(arguments.source)))
     with (
         assembled(arguments, sentences) as folder,
         Decoders(folder, arguments.settings, arguments.threads) as decoders,

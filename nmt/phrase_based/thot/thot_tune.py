@@ -16,13 +16,7 @@ import numpy as np
 
 from nmt.phrase_based.bleu import Array, bleu, counts
 from nmt.phrase_based.text import drawn_pairs
-from nmt.phrase_based.thot.decoder import (
-    WEIGHTS,
-    Decoders,
-    Hypothesis,
-    add_decoder_arguments,
-    assembled,
-)
+from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis, add_decoder_arguments, assembled
 from nmt.phrase_based.thot.line_search import Pool, tune
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import warn, write_json
