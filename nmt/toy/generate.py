@@ -18,6 +18,7 @@ import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from nmt.settings.sections import Generated
 from nmt.system.files import atomic
@@ -161,7 +162,7 @@ def _sgml(name: str, language: str, reference: bool, sentences: Iterable[str]) -
     target = f' trglang="{language}"' if reference else ""
     lines = [f'<{kind} setid="{name}" srclang="any"{target}>', f'<doc sysid="ref" docid="{name}" origlang="en">', "<p>"]
     for number, sentence in enumerate(sentences, 1):
-        text = sentence.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+        text = escape(sentence, {'"': "&quot;"})
         lines.append(f'<seg id="{number}">{text}</seg>')
     return _lines([*lines, "</p>", "</doc>", f"</{kind}>"])
 
@@ -185,10 +186,8 @@ def write_archives(output: Path, seed: int, sizes: Generated) -> None:
         _write(output / archive, files)
     for corpus, number in zip(TRAINING, shares(sizes.pairs), strict=True):
         drawn = corpora.training(corpus, number)
-        _write(
-            output / corpus.archive,
-            {member: _lines(p[side] for p in drawn) for side, member in enumerate(corpus.members)},
-        )
+        files = {member: _lines(pair[side] for pair in drawn) for side, member in enumerate(corpus.members)}
+        _write(output / corpus.archive, files)
 
 
 def _write(path: Path, files: dict[str, bytes]) -> None:

@@ -90,49 +90,42 @@ class Grammar(Phrases):
 
     # Clauses inside noun phrases
 
-    def _modifier(self, size: int, plural: int, gender: int, kind: str) -> Pair:
+    def _modifier(self, size: int, noun: NounPhrase) -> Pair:
         if size < 2 or self._chance(0.35):
-            return super()._modifier(size, plural, gender, kind)
-        return self._relative(plural, gender, kind)
-
-    def _relative(self, plural: int, gender: int, kind: str) -> Pair:
+            return super()._modifier(size, noun)
         tense = self._pick(TENSES)
         choice = self._draw()
-        if choice < 0.4 and kind in "po":
-            who = "who" if kind == "p" else "which"
-            english, french = self._predicate(NounPhrase("", "", plural, gender, kind), tense, 8)
+        if choice < 0.4 and noun.kind in "po":
+            who = "who" if noun.kind == "p" else "which"
+            english, french = self._predicate(noun, tense, 8)
             return f" {who} {english}", f" qui {french}"
-        if kind == "l" and choice < 0.7:
+        if noun.kind == "l" and choice < 0.7:
             subject = self._subject(0)
             english, french = self._predicate(subject, tense, 6)
             return f" where {subject.english} {english}", f" où {subject.french} {french}"
-        verb = self._pick(self._words.by_kind[kind])
+        verb = self._pick(self._words.by_kind[noun.kind])
         if choice < 0.75:
             subject = self._subject(0)
-            agreement = 2 * plural + gender
-            english, french = self._finite(verb, subject, tense, agreement=agreement)
-            that = "whom" if kind == "p" else "that"
+            english, french = self._finite(verb, subject, tense, agreement=noun.form)
+            that = "whom" if noun.kind == "p" else "that"
             return f" {that} {subject.english} {english}", f" que {subject.french} {french}"
         agent = self._noun_phrase("po", 0)
-        participle = verb.participles[2 * plural + gender]
-        return f" {verb.english[3]} by {agent.english}", f" {participle} par {agent.french}"
+        return f" {verb.english[3]} by {agent.english}", f" {verb.participles[noun.form]} par {agent.french}"
 
     # Verb phrases
 
     def _predicate(self, subject: NounPhrase, tense: int, length: int) -> Pair:
         """A verb that agrees with `subject`, with its complements, of about `length` words."""
         choice = self._draw()
+        alone = self._words.intransitive if subject.kind == "p" else self._words.happening
         if length <= 2:
-            return self._finite(
-                self._pick(self._words.intransitive if subject.kind == "p" else self._words.happening), subject, tense
-            )
+            return self._finite(self._pick(alone), subject, tense)
         if subject.kind not in "po":
             if choice < 0.3:
-                return self._finite(self._pick(self._words.happening), subject, tense)
+                return self._finite(self._pick(alone), subject, tense)
             return self._passive(subject, tense, length) if choice < 0.7 else self._being(subject, tense)
         if choice < 0.1:
-            intransitive = self._words.intransitive if subject.kind == "p" else self._words.happening
-            return self._finite(self._pick(intransitive), subject, tense)
+            return self._finite(self._pick(alone), subject, tense)
         if choice < 0.2:
             return self._being(subject, tense)
         if choice < 0.28:
@@ -172,9 +165,7 @@ class Grammar(Phrases):
         second = self._pick(self._words.by_kind[thing.kind])
         pronoun = "them" if thing.plural else ("him", "her")[thing.gender] if thing.kind == "p" else "it"
         clitic = "les" if thing.plural else ("le", "la")[thing.gender]
-        repeated, répété = self._finite(
-            second, subject, tense, f"{clitic} ", 2 * thing.plural + thing.gender, adverb=False
-        )
+        repeated, répété = self._finite(second, subject, tense, f"{clitic} ", thing.form, adverb=False)
         link, lien = self._pick([("and", "et"), ("and", "et"), ("but", "mais")])
         return f"{english} {thing.english} {link} {repeated} {pronoun}", f"{french} {thing.french} {lien} {répété}"
 
@@ -243,10 +234,10 @@ class Grammar(Phrases):
         while True:
             room = length - 1 - english.count(" ")
             size = min(room, 6 + int(9 * self._draw()))
-            if link == "if":
-                clause, proposition = self._clause(size, [PRESENT])
+            if link != "if" and speech and self._chance(0.4):
+                clause, proposition = self._opening(size)
             else:
-                clause, proposition = self._opening(size) if speech and self._chance(0.4) else self._clause(size)
+                clause, proposition = self._clause(size, [PRESENT] if link == "if" else TENSES)
             english, french = english + clause, french + proposition
             room = length - 2 - english.count(" ")
             if room >= 3 and (room < 6 or self._chance(0.3)):

@@ -162,12 +162,8 @@ _ARTICLE_AN = re.compile(r"\ba (?=[aiAI]|e(?!uro)|E(?!uro)|o(?!ne )|O|u(?!n[is]|
 
 def _elide(match: re.Match[str]) -> str:
     if match[1]:
-        return "lorsqu'" if match[1] == "lorsque" else "puisqu'" if match[1] == "puisque" else _elided(match[1])
+        return match[1][:-1] + "'"
     return lexicon.FORM_BEFORE_VOWEL[match[2]] + " " if match[2] else "s'"
-
-
-def _elided(word: str) -> str:
-    return word[:-1] + "'"
 
 
 def _punctuate(words: str) -> str:

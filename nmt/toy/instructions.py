@@ -51,9 +51,9 @@ class Instructions(Phrases):
         verb = self._pick(self._words.instruction_verbs)
         thing = self._device()
         if choice < 0.12:
-            must, doit = ("must be", ("doit être", "doivent être")[thing.plural])
-            participle = verb.participles[2 * thing.plural + thing.gender]
-            return f"{thing.english} {must} {verb.english[3]}", f"{thing.french} {doit} {participle}"
+            doit = ("doit", "doivent")[thing.plural]
+            participle = verb.participles[thing.form]
+            return f"{thing.english} must be {verb.english[3]}", f"{thing.french} {doit} être {participle}"
         english, french = f"{verb.english[0]} {thing.english}", f"{verb.imperative} {thing.french}"
         if choice < 0.25:
             english, french = f"do not {english}", f"ne {verb.imperative} pas {thing.french}"
@@ -72,10 +72,9 @@ class Instructions(Phrases):
             )
         if choice < 0.75:
             adjective = self._pick(self._words.instruction_adjectives)
-            form = adjective.french[2 * other.plural + other.gender]
             return (
                 f"if {other.english} {('is', 'are')[other.plural]} {adjective.english} , {english}",
-                f"si {other.french} {('est', 'sont')[other.plural]} {form} , {french}",
+                f"si {other.french} {('est', 'sont')[other.plural]} {adjective.french[other.form]} , {french}",
             )
         if choice < 0.9:
             return f"{english} with {other.english}", f"{french} avec {other.french}"
@@ -95,18 +94,17 @@ class Instructions(Phrases):
             )
         if choice < 0.5:
             material = self._pick(self._words.nouns["s"])
-            form = ("fait", "faite", "faits", "faites")[2 * thing.plural + thing.gender]
+            form = ("fait", "faite", "faits", "faites")[thing.form]
             return (
                 f"{thing.english} {be} made of {material.english[0]}",
                 f"{thing.french} {être} {form} de {material.french[0]}",
             )
         if choice < 0.65:
             adjective = self._pick(self._words.instruction_adjectives)
-            form = adjective.french[2 * thing.plural + thing.gender]
-            return f"{thing.english} {be} {adjective.english}", f"{thing.french} {être} {form}"
+            return f"{thing.english} {be} {adjective.english}", f"{thing.french} {être} {adjective.french[thing.form]}"
         if choice < 0.85:
             brand = self._proper("o")
-            verb = ("livré", "livrée", "livrés", "livrées")[2 * thing.plural + thing.gender]
+            verb = ("livré", "livrée", "livrés", "livrées")[thing.form]
             return (
                 f"{thing.english} {be} delivered by {brand.english} in {number} days",
                 f"{thing.french} {être} {verb} par {brand.french} en {nombre} jours",

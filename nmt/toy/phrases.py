@@ -46,6 +46,11 @@ class NounPhrase(NamedTuple):
     gender: int
     kind: str
 
+    @property
+    def form(self) -> int:
+        """The index of the forms of French adjectives and participles that agree with it."""
+        return 2 * self.plural + self.gender
+
 
 class Phrases:
     """Draws phrases from one stream of random numbers, `draw`, uniform in [0, 1)."""
@@ -100,15 +105,15 @@ class Phrases:
             return self._ambiguous(self._pick(senses), plural, size)
         noun = self._pick(self._words.nouns[kind])
         english, french = noun.english[plural], noun.french[plural]
-        form = 2 * plural + noun.gender
         before = False
         if self._chance(0.3):
             adjective = self._pick(self._words.adjectives)
             english = f"{adjective.english} {english}"
             before = adjective.before
-            french = f"{adjective.french[form]} {french}" if before else f"{french} {adjective.french[form]}"
+            form = adjective.french[2 * plural + noun.gender]
+            french = f"{form} {french}" if before else f"{french} {form}"
         if size and self._chance(0.55):
-            extra = self._modifier(size, plural, noun.gender, kind)
+            extra = self._modifier(size, NounPhrase("", "", plural, noun.gender, kind))
             english, french = english + extra[0], french + extra[1]
         determiner, masculine, feminine = ("", "le", "la") if kind == "a" else self._determiner(_DETERMINERS[plural])
         article = feminine if noun.gender else masculine
@@ -136,18 +141,13 @@ class Phrases:
             adjective = self._pick(sense.adjectives)
             english, french = f"{adjective.english} {english}", f"{french} {adjective.french[2 * plural + noun.gender]}"
         determiner, masculine, feminine = self._pick(_DETERMINERS[plural][:10])
-        return NounPhrase(
-            f"{determiner} {english}",
-            f"{feminine if noun.gender else masculine} {french}",
-            plural,
-            noun.gender,
-            noun.kind,
-        )
+        article = feminine if noun.gender else masculine
+        return NounPhrase(f"{determiner} {english}", f"{article} {french}", plural, noun.gender, noun.kind)
 
-    def _modifier(self, size: int, plural: int, gender: int, kind: str) -> Pair:
+    def _modifier(self, size: int, noun: NounPhrase) -> Pair:
         """What follows a noun, after a space: a complement or a place; in `Grammar`, also a clause."""
         if self._chance(0.65):
-            phrase = self._noun_phrase("ool" if kind in "pl" else "taoe", 0)
+            phrase = self._noun_phrase("ool" if noun.kind in "pl" else "taoe", 0)
             return f" of {phrase.english}", f" de {phrase.french}"
         english, french = self._place()
         return f" {english}", f" {french}"
@@ -157,9 +157,7 @@ class Phrases:
         if chance < 0.35:
             english, french, preposition = self._pick(self._words.countries)
             name = french.partition(" ")[2]
-            if preposition.startswith("à"):
-                return f"in {english}", f"{preposition} {name}"
-            return f"in {english}", f"en {name}"
+            return f"in {english}", f"{preposition if preposition.startswith('à') else 'en'} {name}"
         if chance < 0.6:
             town = self._pick(self._words.towns)
             return f"in {town}", f"à {town}"
@@ -190,7 +188,7 @@ class Phrases:
     ) -> Pair:
         """The conjugated verb, possibly negated or with an adverb.
 
-        `clitic` is the French object pronoun, `agreement` (2 * plural + gender) that of an object before the verb.
+        `clitic` is the French object pronoun, `agreement` the form (as `NounPhrase.form`) of an object before the verb.
         """
         base, third, past, participle = verb.english
         plural = subject.plural
@@ -218,7 +216,7 @@ class Phrases:
         else:
             auxiliary = (("a", "ont"), ("est", "sont"))[verb.etre][plural]
             if verb.etre:
-                agreement = 2 * plural + subject.gender
+                agreement = subject.form
             french = f"{auxiliary}{middle} {verb.participles[agreement]}"
         return english, f"{'ne ' if negative else ''}{clitic}{french}"
 
@@ -227,20 +225,17 @@ class Phrases:
         while adjective.before:
             adjective = self._pick(self._words.adjectives)
         english, french = _BE[tense][subject.plural], _ETRE[tense][subject.plural]
-        form = adjective.french[2 * subject.plural + subject.gender]
         if self._chance(0.15):
-            head, _, rest = french.partition(" ")
             word, _, been = english.partition(" ")
-            return f"{word} not {been} {adjective.english}".replace("  ", " "), f"ne {head} pas {rest} {form}".replace(
-                "  ", " "
-            )
-        return f"{english} {adjective.english}", f"{french} {form}"
+            english = f"{word} not {been}".rstrip()
+            mot, _, été = french.partition(" ")
+            french = f"ne {mot} pas {été}".rstrip()
+        return f"{english} {adjective.english}", f"{french} {adjective.french[subject.form]}"
 
     def _passive(self, subject: NounPhrase, tense: int, length: int) -> Pair:
         verb = self._pick(self._words.by_kind[subject.kind] if subject.kind in "potael" else self._words.passive)
-        participle = verb.participles[2 * subject.plural + subject.gender]
         english = f"{_BE[tense][subject.plural]} {verb.english[3]}"
-        french = f"{_ETRE[tense][subject.plural]} {participle}"
+        french = f"{_ETRE[tense][subject.plural]} {verb.participles[subject.form]}"
         if length < 5 or self._chance(0.3):
             return english, french
         agent = self._noun_phrase("po", 1 if length > 8 else 0)
