@@ -67,13 +67,20 @@ def _halves(text: str, separator: str) -> Pair:
     return first, second
 
 
+def _adjectives(table: str, before: bool = False) -> list[Adjective]:
+    return [inflection.adjective(*entry, before) for entry in inflection.entries(table)]
+
+
+def _verbs(table: str) -> list[Verb]:
+    return [inflection.verb(*entry) for entry in inflection.entries(table)]
+
+
 def _senses() -> list[Sense]:
     senses = []
     for line in lexicon.AMBIGUOUS.strip().split("\n"):
         english, kind, french, gender, adjectives, complements = line.split("|")
         noun = inflection.noun(english, french.replace("_", " "), int(gender == "f"), kind)
-        cues = [inflection.adjective(*entry, before=False) for entry in inflection.entries(adjectives)]
-        senses.append(Sense(noun, cues, list(inflection.entries(complements))))
+        senses.append(Sense(noun, _adjectives(adjectives), list(inflection.entries(complements))))
     return senses
 
 
@@ -87,21 +94,9 @@ def words() -> Words:
         for english, french in inflection.entries(table)
     ]
     senses = _senses()
-    adjectives = [
-        inflection.adjective(english, french, before)
-        for table, before in ((lexicon.ADJECTIVES_AFTER, False), (lexicon.ADJECTIVES_BEFORE, True))
-        for english, french in inflection.entries(table)
-    ]
-    verbs = {
-        name: [inflection.verb(*entry) for entry in inflection.entries(table)]
-        for name, table in (
-            ("transitive", lexicon.TRANSITIVE),
-            ("intransitive", lexicon.INTRANSITIVE),
-            ("happening", lexicon.HAPPENING),
-            ("reporting", lexicon.REPORTING),
-            ("instructions", lexicon.INSTRUCTION_VERBS),
-        )
-    }
+    adjectives = _adjectives(lexicon.ADJECTIVES_AFTER) + _adjectives(lexicon.ADJECTIVES_BEFORE, before=True)
+    transitive = _verbs(lexicon.TRANSITIVE)
+    passive = [verb for verb in transitive if not verb.preposition]
     prepositions = [(english, *_halves(french, "|")) for english, french in inflection.entries(lexicon.PREPOSITIONS)]
     countries = [(english, *_halves(french, "/")) for english, french in inflection.entries(lexicon.COUNTRIES)]
     stems, middles = lexicon.NAME_STEMS.split(), lexicon.NAME_MIDDLES.split()
@@ -112,23 +107,14 @@ def words() -> Words:
         nouns={kind: _ranked([noun for noun in nouns if noun.kind == kind], 1.0) for kind in lexicon.NOUNS},
         senses={kind: [sense for sense in senses if sense.noun.kind == kind] for kind in lexicon.NOUNS},
         adjectives=_ranked(adjectives, 1.0),
-        instruction_adjectives=_ranked(
-            [
-                inflection.adjective(*entry, before=False)
-                for entry in inflection.entries(lexicon.INSTRUCTION_ADJECTIVES)
-            ],
-            0.8,
-        ),
-        transitive=_ranked(verbs["transitive"], 0.9),
-        passive=_ranked([verb for verb in verbs["transitive"] if not verb.preposition], 0.9),
-        by_kind={
-            kind: _ranked([verb for verb in verbs["transitive"] if kind in verb.kinds and not verb.preposition], 0.9)
-            for kind in "potael"
-        },
-        intransitive=_ranked(verbs["intransitive"], 0.8),
-        happening=_ranked(verbs["happening"], 0.8),
-        reporting=_ranked(verbs["reporting"], 1.0),
-        instruction_verbs=_ranked(verbs["instructions"], 0.8),
+        instruction_adjectives=_ranked(_adjectives(lexicon.INSTRUCTION_ADJECTIVES), 0.8),
+        transitive=_ranked(transitive, 0.9),
+        passive=_ranked(passive, 0.9),
+        by_kind={kind: _ranked([verb for verb in passive if kind in verb.kinds], 0.9) for kind in "potael"},
+        intransitive=_ranked(_verbs(lexicon.INTRANSITIVE), 0.8),
+        happening=_ranked(_verbs(lexicon.HAPPENING), 0.8),
+        reporting=_ranked(_verbs(lexicon.REPORTING), 1.0),
+        instruction_verbs=_ranked(_verbs(lexicon.INSTRUCTION_VERBS), 0.8),
         adverbs=_ranked(list(inflection.entries(lexicon.ADVERBS)), 0.8),
         times=_ranked(list(inflection.entries(lexicon.TIMES)), 0.8),
         months=list(inflection.entries(lexicon.MONTHS)),
