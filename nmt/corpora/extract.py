@@ -97,8 +97,8 @@ def extract(
                 f"{name}: {sources.count} lines in {_place(*first)} but {targets.count} in {_place(*last)}; "
                 "the sides must be aligned line by line"
             )
-        ordered = in_order_of(sources.segments, targets.segments, name) if sources.segments else ()
-        if targets.segments and ordered != targets.segments:
+        both = sources.segments and targets.segments
+        if both and (ordered := in_order_of(sources.segments, targets.segments, name)) != targets.segments:
             archive, member, column = last
             _write_lines((segment.text for segment in ordered), wanted[archive, column][member], member)
     if expected_pairs is not None and sources.count != expected_pairs:

@@ -168,6 +168,12 @@ def test_sgml(tmp_path: Path) -> None:
     )
 
 
+def test_one_side_in_sgml(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "t.tgz", {"a.en": b"one\ntwo\n", "b.sgm": b"<seg>un</seg>\n<seg>deux</seg>"})
+    assert extracted(tmp_path, (archive, archive), ("a.en", "b.sgm")) == (["one", "two"], ["un", "deux"])
+    assert extracted(tmp_path, (archive, archive), ("b.sgm", "a.en")) == (["un", "deux"], ["one", "two"])
+
+
 def test_sgml_that_ends_in_a_segment(tmp_path: Path) -> None:
     archive = tar(tmp_path / "t.tgz", {"a.sgm": b"<seg>one</seg>\n<seg>tw", "b.sgm": b"<seg>un</seg>"})
     refused(tmp_path, (archive, archive), ("a.sgm", "b.sgm"), said="a <seg> is not closed")
