@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -32,8 +31,7 @@ from nmt.system.files import UserError, atomic, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
-LINES_PER_UPDATE = 10_000  # of the progress, which is shown after SILENT seconds
-SILENT = 5.0
+SILENT = 5.0  # seconds before progress is shown
 INVALID_ALLOWED = 0.01  # share of lines that may hold bytes that are not UTF-8, or not all columns
 LONGEST = 1 << 24  # bytes of a line
 STRAY = 10  # lines that are not UTF-8; fewer do not reveal the encoding of the file
@@ -58,8 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if not len(arguments.archives) == len(arguments.members) == len(arguments.outputs) <= 2:
         raise UserError("--archives, --members, --outputs: give each of them once for each side, source first")
-    archives, expected = arguments.archives, arguments.expected_pairs
-    extract(arguments.name, archives, arguments.members, arguments.outputs, expected, arguments.normalize)
+    extract(
+        arguments.name,
+        arguments.archives,
+        arguments.members,
+        arguments.outputs,
+        arguments.expected_pairs,
+        arguments.normalize,
+    )
 
 
 def extract(
@@ -77,7 +81,7 @@ def extract(
     different numbers of lines.
     """
     places = [(archive, *_file_and_column(member)) for archive, member in zip(archives, members, strict=True)]
-    found: dict[tuple[Path, str, int], _Found] = {}
+    found: dict[tuple[Path, str, int], tuple[int, list[Segment]]] = {}  # the number of lines; of SGML, the segments
     with ExitStack() as stack:
         wanted: dict[tuple[Path, int], dict[str, Path]] = {(archive, column): {} for archive, _, column in places}
         for (archive, member, column), output in zip(places, outputs, strict=True):
@@ -91,28 +95,19 @@ def extract(
         if len({(os.path.realpath(archive), *rest) for archive, *rest in places}) < len(places):
             raise UserError(f"{name}: {_place(*places[0])}: source and target are the same text; name the other side's")
         first, last = places[0], places[-1]
-        sources, targets = found[first], found[last]
-        if sources.count != targets.count:
+        (count, sources), (target_count, targets) = found[first], found[last]
+        if count != target_count:
             raise UserError(
-                f"{name}: {sources.count} lines in {_place(*first)} but {targets.count} in {_place(*last)}; "
+                f"{name}: {count} lines in {_place(*first)} but {target_count} in {_place(*last)}; "
                 "the sides must be aligned line by line"
             )
-        both = sources.segments and targets.segments
-        if both and (ordered := in_order_of(sources.segments, targets.segments, name)) != targets.segments:
+        if sources and targets and (ordered := in_order_of(sources, targets, name)) != targets:
             archive, member, column = last
             _write_lines((segment.text for segment in ordered), wanted[archive, column][member], member)
-    if expected_pairs is not None and sources.count != expected_pairs:
+    if expected_pairs is not None and count != expected_pairs:
         noun = "pairs" if len(places) == 2 else "lines"
-        warn(f"{name}: {sources.count} {noun} where the registry expects {expected_pairs}")
-    return sources.count
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What was extracted: how many lines, and for an SGML file its segments."""
-
-    count: int
-    segments: list[Segment] = field(default_factory=list)
+        warn(f"{name}: {count} {noun} where the registry expects {expected_pairs}")
+    return count
 
 
 def _file_and_column(member: str) -> tuple[str, int]:
@@ -122,31 +117,31 @@ def _file_and_column(member: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (member, 0)
 
 
-def _write(stream: io.BufferedReader, column: int, output: Path, name: str, place: str, normalize: str) -> _Found:
-    """Write the lines of one side, or its segments if `name` is that of an SGML file."""
+def _write(
+    stream: io.BufferedReader, column: int, output: Path, name: str, place: str, normalize: str
+) -> tuple[int, list[Segment]]:
+    """Write one side; return the number of lines and, if `name` is that of an SGML file, its segments."""
     lines = _lines(stream, place)
     if column:
-        lines = _column(lines, column, place, None if not TABLE.search(name) else "\t")
+        lines = _column(lines, column, place, "\t" if TABLE.search(name) else None)
     lines = _normalized(lines, place, normalize)
     is_sgml = SGML.search(name) is not None
     segments = read_segments("\n".join(lines), place) if is_sgml else []
     count = _write_lines((segment.text for segment in segments) if is_sgml else _prose(lines, place), output, name)
     if count == 0:
         raise UserError(f"{place}: empty; nothing to extract")
-    return _Found(count, segments)
+    return count, segments
 
 
 def _write_lines(lines: Iterable[str], output: Path, name: str) -> int:
     count = 0
-    with Progress(f"extract {name}", None, "lines", silent=SILENT) as progress:
-        with open(output, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line)
-                file.write("\n")
-                count += 1
-                if count % LINES_PER_UPDATE == 0:
-                    progress.update(LINES_PER_UPDATE)
-        progress.update(count % LINES_PER_UPDATE)
+    with (
+        Progress(f"extract {name}", None, "lines", silent=SILENT) as progress,
+        open(output, "w", encoding="utf-8", newline="\n") as file,
+    ):
+        for line in progress.over(lines):
+            file.write(f"{line}\n")
+            count += 1
     return count
 
 
