@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nmt.corpora.subwords import VERSION, Codes, Subwords
+from nmt.corpora.subwords import VERSION, Codes
 from nmt.system.files import UserError, atomic
 
 SPACE = "▁"
@@ -26,8 +26,8 @@ BYTES = {f"<0x{number:02X}>" for number in range(256)}  # pieces that every voca
 
 
 @dataclass(frozen=True)
-class Pieces(Subwords):
-    """A model of SentencePiece, as its own library writes it."""
+class Pieces:
+    """A model of SentencePiece, as its own library writes it, with the methods of `Codes`."""
 
     model: bytes = field(repr=False)
     _processor: Any = field(init=False, repr=False, compare=False)
@@ -96,6 +96,9 @@ def _text(symbols: Iterable[str]) -> str:
         for symbol in symbols
     )
     return "".join(coded.decode(errors="replace").split()) or UNREADABLE
+
+
+Subwords = Codes | Pieces
 
 
 def read_subwords(path: str | os.PathLike[str], symbols: Sequence[str] | None = None) -> Subwords:

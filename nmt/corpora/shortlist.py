@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
-from nmt.corpora.pieces import BYTES, Pieces, read_subwords
-from nmt.corpora.subwords import MARK, Subwords
+from nmt.corpora.pieces import BYTES, Pieces, Subwords, read_subwords
+from nmt.corpora.subwords import MARK
 from nmt.settings import sections
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.options import Output

@@ -1,15 +1,14 @@
-"""Words as sequences of subwords, and back: by byte pair encoding (Sennrich et al., 2016) or SentencePiece.
+"""Byte pair encoding (Sennrich et al., 2016): words as sequences of subwords, and back.
 
-In byte pair encoding, a subword that does not end its word carries the mark "@@", so that joining is the exact inverse
-of splitting. A word of the text that ends in the mark itself could not be told from a subword; it is dropped, as is one
-of more than LONGEST_WORD characters.
+A subword that does not end its word carries the mark "@@", so that joining is the exact inverse of splitting. A word of
+the text that ends in the mark itself could not be told from a subword; it is dropped, as is one of more than
+LONGEST_WORD characters. `nmt.corpora.pieces` has the other kind of subwords, with the same methods.
 """
 
 from __future__ import annotations
 
 import io
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,33 +21,9 @@ VERSION = "#version: 0.2"
 END = "</w>"  # what a subword that ends its word carries in a file of codes
 
 
-class Subwords(ABC):
-    """Cuts words into subwords, and joins subwords to words. Two that compare equal do the same."""
-
-    @abstractmethod
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `read_subwords` reads, atomically."""
-
-    @abstractmethod
-    def split(self, words: Iterable[str]) -> list[str]:
-        """The subwords of `words`."""
-
-    @abstractmethod
-    def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
-        """The subwords of each line of the text `name`; warns of the words that were dropped."""
-
-    @abstractmethod
-    def join(self, symbols: Iterable[str]) -> list[str]:
-        """The words of subwords; the last one ends, whether it is marked or not."""
-
-    @abstractmethod
-    def owners(self, symbols: Iterable[str]) -> list[int]:
-        """The number of the word, from 0, that each subword belongs to."""
-
-
 @dataclass(frozen=True)
-class Codes(Subwords):
-    """The merges of pairs of symbols, in the order in which they were learned.
+class Codes:
+    """The merges of pairs of symbols, in the order in which they were learned; equal ones do the same.
 
     Only the subwords in `known` are made, where it is given: a merge that makes any other is undone.
     """
@@ -91,15 +66,18 @@ class Codes(Subwords):
         return cls(tuple(merges), None if symbols is None else frozenset(symbols))
 
     def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `read` reads, atomically."""
         write_lines(path, self._lines())
 
     def _lines(self) -> list[str]:
         return [VERSION, *(" ".join(merge) for merge in self.merges)]
 
     def split(self, words: Iterable[str]) -> list[str]:
+        """The subwords of `words`."""
         return self._bpe.segment_tokens(filter(is_divisible, words))
 
     def split_lines(self, lines: Iterable[Sequence[str]], name: str | os.PathLike[str]) -> Iterator[list[str]]:
+        """The subwords of each line of the text `name`; warns of the words that were dropped."""
         dropped = 0
         for words in lines:
             dropped += sum(not is_divisible(word) for word in words)
@@ -111,6 +89,7 @@ class Codes(Subwords):
             )
 
     def join(self, symbols: Iterable[str]) -> list[str]:
+        """The words of subwords; the last one ends, whether it is marked or not."""
         words: list[str] = []
         start = ""
         for symbol in symbols:
@@ -122,6 +101,7 @@ class Codes(Subwords):
         return [*words, start] if start else words
 
     def owners(self, symbols: Iterable[str]) -> list[int]:
+        """The number of the word, from 0, that each subword belongs to."""
         numbers, word = [], 0
         for symbol in symbols:
             numbers.append(word)
