@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -50,9 +51,6 @@ class Bitext:
     Raises UserError if a file is missing or not the one that meta.json was written with.
     """
 
-    source_lengths: Lengths
-    target_lengths: Lengths
-
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = folder = Path(folder)
         meta = read_values(
@@ -67,12 +65,9 @@ class Bitext:
         self._pairs: int = meta["pairs"]
         self.shortlists: dict[str, str] = meta["shortlists"]
         dtype, words = DTYPES[meta["dtype"]], meta["words"]
-        self._source, self._source_offsets, self.source_lengths = _open_side(
-            folder, "source", self._pairs, words["source"], dtype
-        )
-        self._target, self._target_offsets, self.target_lengths = _open_side(
-            folder, "target", self._pairs, words["target"], dtype
-        )
+        source, target = (_open_side(folder, side, self._pairs, words[side], dtype) for side in SIDES)
+        self._source, self._source_offsets, self.source_lengths = source
+        self._target, self._target_offsets, self.target_lengths = target
 
     def require(self, shortlists: Sequence[Shortlist], names: Sequence[str]) -> None:
         """Raise UserError, with the file's name, unless these are the shortlists that made the ids of both sides."""
@@ -118,24 +113,6 @@ def _open_side(
 def _words(texts: list[Path]) -> Iterator[list[list[str]]]:
     """The words of both sides of each pair."""
     return ([split_words(line) for line in pair] for pair in read_pairs(*texts))
-
-
-def _count(texts: list[Path]) -> tuple[int, int]:
-    """The number of pairs with words on both sides, and the number of all others."""
-    kept = dropped = 0
-    for sides in _words(texts):
-        if all(sides):
-            kept += 1
-        else:
-            dropped += 1
-    return kept, dropped
-
-
-def _shuffled(pairs: int, seed: int) -> Order:
-    """The numbers of the pairs in shuffled order, shape (pairs,)."""
-    order = np.arange(pairs, dtype=np.uint32)
-    np.random.default_rng(seed).shuffle(order)
-    return order
 
 
 def _bucket(folder: Path, side: str, first: int) -> Path:
@@ -200,13 +177,15 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
     for path in texts:
         check_regular(path)  # it is read twice
     dtype = DTYPES["<u2" if max(symbols.values()) <= 1 << 16 else "<u4"]
-    pairs, dropped = _count(texts)
+    counts = Counter(map(all, _words(texts)))
+    pairs, dropped = counts[True], counts[False]
     if not pairs:
         raise UserError(f"{texts[0]}, {texts[1]}: no pair with words on both sides; check data selection")
     if dropped:
         warn(f"{texts[0]}, {texts[1]}: {dropped} pairs with an empty side were dropped")
     with atomic_folder(output, "a binarized text", recorded(META, FILES)) as folder:
-        order = _shuffled(pairs, seed)
+        order = np.arange(pairs, dtype=np.uint32)
+        np.random.default_rng(seed).shuffle(order)
         lengths = _distribute(texts, shortlists, order, dtype, folder)
         for side, side_lengths in zip(SIDES, lengths, strict=True):
             with open(folder / f"{side}.ids", "wb") as file:

@@ -39,18 +39,15 @@ def align(sources: Iterable[Line], targets: Iterable[Line], source: Name, target
 
     Raises UserError at the end, with the number of lines of both files, if one is longer.
     """
-    pairs = surplus_sources = surplus_targets = 0
+    source_count = target_count = 0
     for source_line, target_line in zip_longest(sources, targets):
-        if target_line is None:
-            surplus_sources += 1
-        elif source_line is None:
-            surplus_targets += 1
-        else:
-            pairs += 1
+        source_count += source_line is not None
+        target_count += target_line is not None
+        if source_line is not None and target_line is not None:
             yield source_line, target_line
-    if surplus_sources or surplus_targets:
+    if source_count != target_count:
         raise UserError(
-            f"{source} has {pairs + surplus_sources} lines, {target} has {pairs + surplus_targets}; "
+            f"{source} has {source_count} lines, {target} has {target_count}; "
             "the two sides must be aligned line by line"
         )
 
