@@ -19,11 +19,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from nmt.system.files import UserError, read_json, warn, write_json
+from nmt.settings.checks import integer, matching, optional, read_values
+from nmt.system.files import UserError, warn, write_json
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20
@@ -211,20 +212,12 @@ class _Transfer:
 
 
 def _note(partial: Path) -> dict[str, Any]:
-    """The note of a partial file; empty if it is missing or cannot be read."""
-    try:
-        note = read_json(note_path(partial)) if partial.exists() else {}
-    except UserError:
-        return {}
-    return note if isinstance(note, dict) and _is_note(note) else {}
-
-
-def _is_note(note: dict[str, Any]) -> bool:
-    """Whether a transfer may have written it; a damaged one is ignored, and the transfer starts again."""
-    texts = (note.get("address"), note.get("version"))
-    length = note.get("bytes", "")
-    is_length = length is None or (isinstance(length, int) and not isinstance(length, bool) and length > 0)
-    return is_length and all(isinstance(one, str) and one and one.isascii() and one.isprintable() for one in texts)
+    """The note of a partial file; empty if it is missing or damaged: then the transfer starts again."""
+    printable = matching("[ -~]+", "printable ASCII")
+    with suppress(UserError):
+        if partial.exists():
+            return read_values(note_path(partial), address=printable, version=printable, bytes=optional(integer(1)))
+    return {}
 
 
 @contextmanager
