@@ -75,10 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = "; ".join(f"{name}: {', '.join(paper.models)}" for name, paper in PAPERS.items())
     chosen = "; ".join(", ".join(paper.chosen) for paper in PAPERS.values())
     parser.add_argument(
-        "--variants",
-        nargs="+",
-        metavar="MODEL",
-        help=f"the models to train, of {models} (default: {chosen})",
+        "--variants", nargs="+", metavar="MODEL", help=f"the models to train, of {models} (default: {chosen})"
     )
     parser.add_argument(
         "--size",
@@ -122,7 +119,7 @@ def run(arguments: argparse.Namespace) -> None:
         checked(paths, file_pairs(1), f"config: files.{'development' if name == 'dev' else name}")
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     languages = Languages(*map(language, arguments.languages or map(language_of, sides)))
-    first, second = languages.source, languages.target
+    ends = first, second = languages.source, languages.target
     for paths, mine, other in zip(sides, (first, second), (second, first), strict=True):
         if exchanged := [file for file in paths if ending_of(file) == other != mine]:
             raise UserError(f"{exchanged[0]}: is in {other} by its name; give {first} first in each pair")
@@ -130,7 +127,6 @@ def run(arguments: argparse.Namespace) -> None:
     if drawn:
         folder /= f"{arguments.name}.split"  # no experiment has such a name
         names = {"train": [*own["train"]], **{name: [name] for name in drawn}}
-        ends = (languages.source, languages.target)
         files |= {use: [f"{folder}/{name}.{end}" for name in names[use] for end in ends] for use in names}
     written = partial(
         experiment_text,
@@ -148,7 +144,7 @@ def run(arguments: argparse.Namespace) -> None:
     if drawn:
         rest = own["development"] | own["test"]
         lines = dict.fromkeys(drawn, arguments.split)
-        counts = split(own["train"], rest, lines, folder, (languages.source, languages.target), experiment.seed)
+        counts = split(own["train"], rest, lines, folder, ends, experiment.seed)
         print(f"{folder}: {', '.join(f'{name} {pairs:,} pairs' for name, pairs in counts.items())}")
     pairs = check_texts(experiment)
     write_lines(path, written(pairs=pairs).split("\n")[:-1])

@@ -39,18 +39,8 @@ from nmt.system.files import UserError, check_regular, read_lines
 ROLES = ("train", "development", "test", "in_domain", "monolingual")
 REQUIRED = ("name", "source_address", "target_address")
 COLUMNS = (
-    "name",
-    "role",
-    "source_address",
-    "target_address",
-    "mirrors",
-    "bytes",
-    "sha256",
-    "published",
-    "source_member",
-    "target_member",
-    "pairs",
-    "words",
+    *("name", "role", "source_address", "target_address", "mirrors", "bytes", "sha256", "published"),
+    *("source_member", "target_member", "pairs", "words"),
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # Names that the workflow uses: the joined development set, the page's folder, the row of all corpora, files made from a

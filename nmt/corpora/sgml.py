@@ -28,11 +28,6 @@ class Segment(NamedTuple):
     number: str
     text: str
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """What it has in common with its translation."""
-        return self.document, self.number
-
 
 def read_segments(text: str, place: str) -> list[Segment]:
     """The segments in order, with entities resolved and white space collapsed; UserError if one is not closed."""
@@ -80,7 +75,7 @@ def in_order_of(sources: Sequence[Segment], targets: Sequence[Segment], name: st
 
     If a side has no numbers, they keep their order. Raises UserError if a segment is on only one side.
     """
-    keys, others = ([segment.key for segment in side] for side in (sources, targets))
+    keys, others = ([(one.document, one.number) for one in side] for side in (sources, targets))
     if keys == others or not all(number for _, number in keys) or not all(number for _, number in others):
         return targets
     by_key = dict(zip(others, targets, strict=True))

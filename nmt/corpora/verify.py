@@ -24,14 +24,7 @@ BLOCK = 1 << 20
 SILENT = 5.0  # seconds
 START = 4096  # bytes that show what a file is
 PAGE = re.compile(rb"(?:(?><\?.*?>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
-STARTS: dict[str, bytes | tuple[bytes, ...]] = {
-    ".gz": GZIP,
-    ".tgz": GZIP,
-    ".xz": XZ,
-    ".zip": ZIP,
-    ".sgm": b"<",
-    ".sgml": b"<",
-}
+STARTS = {".gz": (GZIP,), ".tgz": (GZIP,), ".xz": (XZ,), ".zip": ZIP, ".sgm": (b"<",), ".sgml": (b"<",)}
 
 
 class Measured(NamedTuple):
@@ -83,9 +76,11 @@ def disguise(name: str, path: Path) -> str:
     if PAGE.match(text):
         return "a page in HTML"
     kind = PurePosixPath(name).suffix.lower()
-    if (kind == ".tar" and not (start.startswith((GZIP, XZ)) or is_tar(start[:HEADER]))) or not text.startswith(
-        STARTS.get(kind, b"")
-    ):
+    if kind == ".tar":
+        fits = start.startswith((GZIP, XZ)) or is_tar(start[:HEADER])
+    else:
+        fits = text.startswith(STARTS.get(kind, b""))
+    if not fits:
         return f"no {kind} file, by its first bytes"
     return ""
 

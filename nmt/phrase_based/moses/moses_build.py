@@ -209,14 +209,8 @@ def compile_all(trees: Sequence[Path], work: Path, log: Path, lock: int, threads
     """Compile the programs in `work` from the unpacked sources; return their folder."""
     objects = work / "objects"
     done = drop_half_written(objects)
-    named = [f"-D{name}={tree}" for name, tree in zip(("MOSES", "MGIZA", "FAST_ALIGN"), trees, strict=True)]
-    options = [
-        *named,
-        f"-DCOMMIT={MOSES.commit}",
-        f"-DORDER={BUILT_ORDER}",
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DONLY_CHECK=OFF",
-    ]
+    options = [f"-D{name}={tree}" for name, tree in zip(("MOSES", "MGIZA", "FAST_ALIGN"), trees, strict=True)]
+    options += [f"-DCOMMIT={MOSES.commit}", f"-DORDER={BUILT_ORDER}", "-DCMAKE_BUILD_TYPE=Release", "-DONLY_CHECK=OFF"]
     logged(["cmake", "-S", Path(__file__).parent, "-B", objects, "-G", "Unix Makefiles", *options], log, lock, len)
     total = len(json.loads((objects / "compile_commands.json").read_text()))
     with Progress("build Moses", total, "files", done) as progress:

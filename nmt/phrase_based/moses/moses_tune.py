@@ -83,7 +83,4 @@ def run(arguments: argparse.Namespace) -> None:
     if not kept:
         warn(f"{tuned}: {scores[1]:.2f} BLEU, less than before tuning ({scores[0]:.2f}); the earlier weights are kept")
     copy_configuration((before, tuned)[kept], arguments.configuration, relative=True)
-    write_json(
-        arguments.output,
-        {"system": moses.version, "sentences": len(pairs), "bleu": scores, "kept": kept},
-    )
+    write_json(arguments.output, {"system": moses.version, "sentences": len(pairs), "bleu": scores, "kept": kept})

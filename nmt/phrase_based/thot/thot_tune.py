@@ -31,12 +31,7 @@ Scored = tuple[tuple[float, ...], list[int]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_decoder_arguments(parser)
     parser.add_argument(
-        "--texts",
-        nargs=2,
-        type=Path,
-        required=True,
-        metavar=("SOURCE", "TARGET"),
-        help="the development set",
+        "--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="the development set"
     )
     parser.add_argument("--seed", type=int, required=True, help="seed of the random sample and of the starting points")
     parser.add_argument("--output", type=Output, required=True, help="JSON: the weights, and BLEU after each round")
