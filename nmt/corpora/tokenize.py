@@ -11,12 +11,11 @@ the output for the whole file, and the shards of the two sides of a corpus are a
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from sacremoses import MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
@@ -27,7 +26,6 @@ from nmt.system.files import UserError, decode_lines, warn, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
-BLOCK = 1 << 20
 CACHED_STRINGS, CACHED_LENGTH = 1 << 18, 50  # about 60 MB; the length is in characters
 DIGITS = frozenset("0123456789")
 # Marks within the pieces of a line, of characters that str.split has removed from the text.
@@ -101,25 +99,13 @@ def spaced(line: str) -> str:
 
 def read_shard(path: Path, shard: Shard) -> Iterator[str]:
     """Yield the lines of a shard of a UTF-8 file. Raises UserError, with shard and line, if a line is not UTF-8."""
-    skipped = (shard.number - 1) * shard.lines
-    count = shard.lines if shard.number < shard.of else None
+    begin = (shard.number - 1) * shard.lines
+    end = begin + shard.lines if shard.number < shard.of else None
     try:
         with open(path, "rb") as file:
-            _skip(file, skipped)
-            yield from decode_lines(islice(file, count), f"{path}{shard}", skipped + 1)
+            yield from decode_lines(islice(file, begin, end), f"{path}{shard}", begin + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-
-
-def _skip(file: BinaryIO, lines: int) -> None:
-    """Skip the next `lines` lines."""
-    block = file.read(BLOCK)
-    while block and lines > block.count(b"\n"):
-        lines -= block.count(b"\n")
-        block = file.read(BLOCK)
-    file.seek(-len(block), os.SEEK_CUR)
-    for _ in islice(file, lines):
-        pass
 
 
 class _Pieces(dict[str, str]):

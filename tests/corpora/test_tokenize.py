@@ -152,7 +152,7 @@ def test_equals_sacremoses_on_a_hundred_thousand_real_lines(language: str) -> No
 
 
 @pytest.mark.parametrize("end", ["\n", "", "no newline at the end"])
-def test_the_shards_concatenated_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+def test_the_shards_concatenated_are_the_whole(tmp_path: Path, end: str) -> None:
     made = [*lines(300), "", "", "long " * 5000, *lines(20, seed=2)]
     source = tmp_path / "in"
     source.write_bytes(("\n".join(made) + end).encode())
@@ -161,7 +161,6 @@ def test_the_shards_concatenated_are_the_whole(tmp_path: Path, monkeypatch: pyte
     for number in (1, 2, 3):
         tokenize_file("fr", source, tmp_path / f"{number}", Shard(number, 3, 123))
     assert b"".join((tmp_path / f"{number}").read_bytes() for number in (1, 2, 3)) == whole
-    monkeypatch.setattr(tokenizing, "BLOCK", 100)
     for shards, length in [(2, 300), (2, 1), (5, 64), (30, 20), (400, 1)]:
         parts = [tokenizing.read_shard(source, Shard(number, shards, length)) for number in range(1, shards + 1)]
         assert [line for part in parts for line in part] == list(read_lines(source))
