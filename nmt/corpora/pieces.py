@@ -30,12 +30,12 @@ class Pieces:
     """A model of SentencePiece, as its own library writes it, with the methods of `Codes`."""
 
     model: bytes = field(repr=False)
-    _processor: Any = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _processor(self) -> Any:
         from sentencepiece import SentencePieceProcessor  # here, so that other models do without it
 
-        object.__setattr__(self, "_processor", SentencePieceProcessor(model_proto=self.model))
+        return SentencePieceProcessor(model_proto=self.model)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], symbols: Sequence[str] | None = None) -> Pieces:

@@ -13,7 +13,8 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nmt.corpora.pairs import split_words
@@ -46,11 +47,10 @@ class Shortlist:
     symbols: tuple[str, ...]
     counts: tuple[int, ...]
     codes: Subwords | None = None
-    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        ids = {word: number for number, word in enumerate(self.symbols) if number > UNK}
-        object.__setattr__(self, "_ids", ids)
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.symbols) if number > UNK}
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], codes: str | os.PathLike[str] | None = None) -> Shortlist:

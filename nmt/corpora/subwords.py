@@ -11,6 +11,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from nmt.system.files import UserError, read_lines, warn, write_lines
@@ -30,13 +31,12 @@ class Codes:
 
     merges: tuple[tuple[str, str], ...]
     known: frozenset[str] | None = field(default=None, repr=False, compare=False)
-    _bpe: Any = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _bpe(self) -> Any:
         from subword_nmt.apply_bpe import BPE  # here, so that models of words do without it
 
-        lines = io.StringIO("\n".join(self._lines()))
-        object.__setattr__(self, "_bpe", BPE(lines, separator=MARK, vocab=self.known))
+        return BPE(io.StringIO("\n".join(self._lines())), separator=MARK, vocab=self.known)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], symbols: Sequence[str] | None = None) -> Codes:
