@@ -85,14 +85,19 @@ def disguise(name: str, path: Path) -> str:
     return ""
 
 
-def verify(registry: Path, lock: Path | None, folder: Path) -> int:
-    """Check the registry's archives in `folder` and print the result for each; return how many are there.
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
+    parser.add_argument(
+        "--lock", default="", help="TSV of the hashes of what was first fetched; need not exist yet (default: none)"
+    )
+    parser.add_argument("--archives", type=Path, required=True, help="folder of the archives, laid out like a mirror")
 
-    Raises UserError if one of them is no longer what was fetched.
-    """
-    locked = read_lock(lock) if lock else {}
+
+def run(arguments: argparse.Namespace) -> None:
+    folder: Path = arguments.archives
+    locked = read_lock(arguments.lock) if arguments.lock else {}
     present, wrong = 0, []
-    for path, archive in read_archives(registry).items():
+    for path, archive in read_archives(arguments.registry).items():
         if not (folder / path).is_file():
             print(f"{path}: not fetched", flush=True)
             continue
@@ -110,16 +115,3 @@ def verify(registry: Path, lock: Path | None, folder: Path) -> int:
             f"{folder}: {len(wrong)} of {present} archives are not what was fetched: {', '.join(wrong)}; remove them "
             "and fetch them again"
         )
-    return present
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
-    parser.add_argument(
-        "--lock", default="", help="TSV of the hashes of what was first fetched; need not exist yet (default: none)"
-    )
-    parser.add_argument("--archives", type=Path, required=True, help="folder of the archives, laid out like a mirror")
-
-
-def run(arguments: argparse.Namespace) -> None:
-    verify(arguments.registry, Path(arguments.lock) if arguments.lock else None, arguments.archives)

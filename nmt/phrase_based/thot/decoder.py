@@ -80,26 +80,20 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
             for first in range(len(words))
             for length in range(1, settings.phrase_length + 1)
         }
-        lines = 0
+        number = 0
         with open(folder / "tm.ttable", "w", encoding="utf-8", newline="\n") as table:
-            for line in read_lines(arguments.phrase_table):
-                lines += 1
-                source = _source(line)
-                if source is None:
-                    raise UserError(f"{arguments.phrase_table}: line {lines} is no phrase pair; run thot_phrase_table")
-                if source in phrases:
-                    table.write(f"{line}\n")
-        if not lines:
+            for number, line in enumerate(read_lines(arguments.phrase_table), 1):
+                match line.split(f" {SEPARATOR} "):
+                    case [_, source, counts] if re.fullmatch("[0-9]+ [0-9]+", counts):
+                        if source in phrases:
+                            table.write(f"{line}\n")
+                    case _:
+                        raise UserError(
+                            f"{arguments.phrase_table}: line {number} is no phrase pair; run thot_phrase_table"
+                        )
+        if not number:
             raise UserError(f"{arguments.phrase_table}: an empty phrase table; run the step thot_phrase_table")
         yield folder
-
-
-def _source(line: str) -> str | None:
-    """The source phrase of a line of the phrase table; None if the line is not two phrases and two counts."""
-    match line.split(f" {SEPARATOR} "):
-        case [_, source, counts] if re.fullmatch("[0-9]+ [0-9]+", counts):
-            return source
-    return None
 
 
 def _start() -> None:
