@@ -76,9 +76,7 @@ def extract(
 ) -> int:
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
-    Raises UserError and writes no side if an archive is missing, damaged or lacks the member, if a side is empty or has
-    too many lines that are not UTF-8 or lack one of two sides, or a line that is too long, or if the sides have
-    different numbers of lines.
+    Raises UserError, and writes no side, if one cannot be read or if they have different numbers of lines.
     """
     places = [(archive, *_file_and_column(member)) for archive, member in zip(archives, members, strict=True)]
     found: dict[tuple[Path, str, int], tuple[int, list[Segment]]] = {}  # the number of lines; of SGML, the segments

@@ -7,10 +7,8 @@ where lines cross. BLEU is constant between two crossings, so the best weights a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nmt.phrase_based.bleu import COUNTS, Array, bleu
 
@@ -18,30 +16,22 @@ FARTHEST = 5.0  # change of a weight in a step
 GAIN = 1e-4  # of BLEU in percent; the search ends when a step gains less
 
 
-@dataclass(frozen=True)
 class Pool:
-    """The hypotheses of all sentences.
+    """The hypotheses of all sentences, from the scores and counts of each; each sentence has at least one.
 
     `scores` has the shape (sentences, hypotheses, weights) and `counts` (sentences, hypotheses, COUNTS), where
     hypotheses is the largest number of any sentence. `absent`, (sentences, hypotheses), marks the padding.
     """
 
-    scores: Array
-    counts: Array
-    absent: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sequence[tuple[Sequence[float], Sequence[int]]]]) -> Pool:
-        """A pool of the scores and counts of every hypothesis; each sentence has at least one."""
+    def __init__(self, sentences: Sequence[Sequence[tuple[Sequence[float], Sequence[int]]]]) -> None:
         longest = max(map(len, sentences))
-        scores = np.zeros((len(sentences), longest, len(sentences[0][0][0])))
-        found = np.zeros((len(sentences), longest, COUNTS))
-        absent = np.ones((len(sentences), longest), dtype=bool)
+        self.scores = np.zeros((len(sentences), longest, len(sentences[0][0][0])))
+        self.counts = np.zeros((len(sentences), longest, COUNTS))
+        self.absent = np.ones((len(sentences), longest), dtype=bool)
         for number, hypotheses in enumerate(sentences):
-            scores[number, : len(hypotheses)] = [one for one, _ in hypotheses]
-            found[number, : len(hypotheses)] = [one for _, one in hypotheses]
-            absent[number, : len(hypotheses)] = False
-        return cls(scores, found, absent)
+            self.scores[number, : len(hypotheses)] = [one for one, _ in hypotheses]
+            self.counts[number, : len(hypotheses)] = [one for _, one in hypotheses]
+            self.absent[number, : len(hypotheses)] = False
 
     def bleu(self, weights: Array) -> float:
         """BLEU in percent of the best hypotheses of all sentences."""

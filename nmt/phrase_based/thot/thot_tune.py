@@ -25,7 +25,6 @@ from nmt.system.progress import Progress
 
 FREE = [WEIGHTS.index("words"), WEIGHTS.index("target_phrase_lengths")]  # may be negative
 RANDOM_STARTS = 3
-Scored = tuple[tuple[float, ...], list[int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,17 +61,17 @@ def run(arguments: argparse.Namespace) -> None:
         for number in range(settings.tune_rounds + 1):
             sums = []
             found = decoders.decode(sources, weights.tolist(), settings.n_best)
-            for hypotheses, reference, pool in zip(found, references, known, strict=True):
+            for hypotheses, reference, all_found in zip(found, references, known, strict=True):
                 for one in hypotheses or [Hypothesis((), (0.0,) * len(WEIGHTS))]:
-                    pool.setdefault(one, counts(one.words, reference))
+                    all_found.setdefault(one, counts(one.words, reference))
                 sums.append(counts(hypotheses[0].words if hypotheses else (), reference))
                 progress.update(1, BLEU=tried[-1][0] if tried else None)
             score = float(bleu(np.sum(sums, axis=0)))
             tried.append((score, weights))
             print(f"thot_tune: {score:.2f} BLEU after round {number}", file=sys.stderr, flush=True)
             if number < settings.tune_rounds:
-                scored: list[list[Scored]] = [[(one.scores, found) for one, found in pool.items()] for pool in known]
-                weights = next_weights(Pool.of(scored), weights, generator)
+                pool = Pool([[(one.scores, own) for one, own in hypotheses.items()] for hypotheses in known])
+                weights = next_weights(pool, weights, generator)
     scores = [score for score, _ in tried]
     best = scores.index(max(scores))
     if best == 0:

@@ -24,7 +24,7 @@ def some_pool(seed: int) -> Pool:
             words = words[: generator.randint(4, len(words))]
             hypotheses.append(([generator.gauss(-5, 3) for _ in range(3)], counts(words, reference)))
         sentences.append(hypotheses)
-    return Pool.of(sentences)
+    return Pool(sentences)
 
 
 def test_bleu_is_sacrebleus() -> None:
