@@ -48,9 +48,10 @@ DAMAGED = (
     *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile),
     *(ValueError, OverflowError, RecursionError),
 )
+Members = Iterator[tuple[str, io.BufferedReader]]
 
 
-def contents(archive: Path, wanted: Collection[str]) -> Iterator[tuple[str, io.BufferedReader]]:
+def contents(archive: Path, wanted: Collection[str]) -> Members:
     """Yield the wanted members of `archive` with what they hold, in one pass; "" is the file itself.
 
     A member that an archive holds several times may come several times: the last one counts, as when it is unpacked.
@@ -94,9 +95,7 @@ class _Entry(tarfile.TarInfo):
             raise ValueError(f"a header is damaged: {error}") from None
 
 
-def _from_tar(
-    stream: io.BufferedReader, archive: Path, wanted: Collection[str]
-) -> Iterator[tuple[str, io.BufferedReader]]:
+def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str]) -> Members:
     found: set[str] = set()
     passed: list[str] = []
     if not is_tar(stream.peek(HEADER)):
@@ -115,9 +114,7 @@ def _from_tar(
     _check_found(archive, wanted, found, passed)
 
 
-def _from_zip(
-    file: io.BufferedReader, archive: Path, wanted: Collection[str]
-) -> Iterator[tuple[str, io.BufferedReader]]:
+def _from_zip(file: io.BufferedReader, archive: Path, wanted: Collection[str]) -> Members:
     with zipfile.ZipFile(file) as packed:
         entries = {entry.filename.removeprefix("./"): entry for entry in packed.infolist()}
         if "" in wanted:
