@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
 from pathlib import Path
 from sys import intern
 
@@ -42,9 +41,8 @@ def drawn_pairs(texts: Sequence[Path], number: int, seed: int) -> list[Pair]:
         raise UserError(f"{source}, {target}: no pair with words on both sides; give texts that are not empty")
     if not 0 < number < len(pairs):
         return pairs
-    chosen = np.zeros(len(pairs), dtype=bool)
-    chosen[np.random.default_rng(seed).permutation(len(pairs))[:number]] = True
-    return list(compress(pairs, chosen))
+    chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
+    return [pairs[place] for place in sorted(chosen)]
 
 
 def _words(line: str) -> list[str]:
