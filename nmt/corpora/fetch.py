@@ -151,16 +151,16 @@ def _copy(place: Path, partial: Path, label: str) -> None:
 
 def _keep(archive: Archive, partial: Path, output: Path, lock: Path | None, *, published_binds: bool) -> None:
     """Give the complete file its final name if it is correct; otherwise empty it and raise UnavailableError."""
-    found = measure(partial, f"check {archive.path}")
-    differs = departure(archive, found)
+    found, md5 = measure(partial, f"check {archive.path}")
+    differs = departure(archive, found, md5)
     wrong = differs if published_binds else ""
     if wrong:
-        column = "published" if archive.bytes in (None, found.fingerprint.bytes) else "bytes"
+        column = "published" if archive.bytes in (None, found.bytes) else "bytes"
         wrong += f" ({_accept(archive, None, column)})"
     elif archive.sha256:
         wrong = fault(archive, None, found)
     elif not (wrong := disguise(archive.path, partial)) and lock:
-        wrong = fault(archive, record(lock, archive.path, found.fingerprint), found)
+        wrong = fault(archive, record(lock, archive.path, found), found)
         if wrong:
             wrong += f" ({_accept(archive, lock)})"
     if wrong:

@@ -12,7 +12,6 @@ import codecs
 import hashlib
 import re
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from nmt.corpora.archives import GZIP, HEADER, XZ, ZIP, is_tar
 from nmt.corpora.lock import Fingerprint, read_lock
@@ -27,15 +26,8 @@ PAGE = re.compile(rb"(?:(?><\?.*?>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b
 STARTS = {".gz": (GZIP,), ".tgz": (GZIP,), ".xz": (XZ,), ".zip": ZIP, ".sgm": (b"<",), ".sgml": (b"<",)}
 
 
-class Measured(NamedTuple):
-    """The length and hashes of a file."""
-
-    fingerprint: Fingerprint
-    md5: str
-
-
-def measure(path: Path, label: str) -> Measured:
-    """Measure the file at `path`; if that takes long, progress is shown as `label`."""
+def measure(path: Path, label: str) -> tuple[Fingerprint, str]:
+    """The length and SHA-256 of the file at `path`, and its MD5; if that takes long, `label` shows the progress."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
     with open(path, "rb") as file, Progress(label, size, "B", silent=SILENT) as progress:
@@ -43,26 +35,25 @@ def measure(path: Path, label: str) -> Measured:
             sha256.update(block)
             md5.update(block)
             progress.update(len(block))
-    return Measured(Fingerprint(size, sha256.hexdigest()), md5.hexdigest())
+    return Fingerprint(size, sha256.hexdigest()), md5.hexdigest()
 
 
-def fault(archive: Archive, locked: Fingerprint | None, found: Measured) -> str:
+def fault(archive: Archive, locked: Fingerprint | None, found: Fingerprint) -> str:
     """How a file differs from what the registry or the lock pins; "" if it does not or nothing is pinned."""
-    got = found.fingerprint
     if archive.sha256:
-        return f"expected sha256:{archive.sha256}, got sha256:{got.sha256}" if got.sha256 != archive.sha256 else ""
-    if locked is not None and got != locked:
+        return f"expected sha256:{archive.sha256}, got sha256:{found.sha256}" if found.sha256 != archive.sha256 else ""
+    if locked is not None and found != locked:
         expected = f"{locked.bytes} bytes, sha256:{locked.sha256}"
-        return f"expected {expected} as first fetched, got {got.bytes} bytes, sha256:{got.sha256}"
+        return f"expected {expected} as first fetched, got {found.bytes} bytes, sha256:{found.sha256}"
     return ""
 
 
-def departure(archive: Archive, found: Measured) -> str:
+def departure(archive: Archive, found: Fingerprint, md5: str) -> str:
     """How a file differs from the published length and hash; "" if it does not or none are known."""
-    if archive.bytes is not None and found.fingerprint.bytes != archive.bytes:
-        return f"expected {archive.bytes} bytes as published, got {found.fingerprint.bytes}"
+    if archive.bytes is not None and found.bytes != archive.bytes:
+        return f"expected {archive.bytes} bytes as published, got {found.bytes}"
     kind = archive.published.partition(":")[0]
-    got = {"": "", "md5": f"md5:{found.md5}", "sha256": f"sha256:{found.fingerprint.sha256}"}[kind]
+    got = {"": "", "md5": f"md5:{md5}", "sha256": f"sha256:{found.sha256}"}[kind]
     return f"expected {archive.published} as published, got {got}" if got != archive.published else ""
 
 
@@ -102,14 +93,14 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{path}: not fetched", flush=True)
             continue
         present += 1
-        found = measure(folder / path, f"verify {path}")
+        found, md5 = measure(folder / path, f"verify {path}")
         if said := fault(archive, locked.get(path), found):
             wrong.append(path)
             print(f"{path}: DIFFERS, {said}", flush=True)
             continue
         known = "whole" if archive.sha256 or path in locked else "no hash is known"
-        said = departure(archive, found)
-        print(f"{path}: {known}, {found.fingerprint.bytes} bytes" + (f", but {said}" if said else ""), flush=True)
+        said = departure(archive, found, md5)
+        print(f"{path}: {known}, {found.bytes} bytes" + (f", but {said}" if said else ""), flush=True)
     if wrong:
         raise UserError(
             f"{folder}: {len(wrong)} of {present} archives are not what was fetched: {', '.join(wrong)}; remove them "
