@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 import thot.alignment
 import thot.translation
@@ -44,8 +44,7 @@ SENTENCES_PER_TASK = 4
 LOCAL_HEURISTIC = 6  # phrases, language model and distortion estimate the cost of the untranslated words
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """A translation and its scores."""
 
     words: tuple[str, ...]
