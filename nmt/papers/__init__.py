@@ -1,10 +1,11 @@
 """The papers: a package for each, with its tables and figures. The workflow reads the module `paper` of a package.
 
 `paper` exports TITLE, REFERENCE and CLAIM (Markdown, for the heads of pages), STEPS (the name of each step, a module of
-the package, and one line of help), `Settings` with the class method `build`, `without(settings, left_out)`, which are
-the settings without what names one of these variants, `check(settings, experiment)`, which raises UserError, and
-`artefacts(settings, experiment)`. It exports `beams(settings, experiment)` if its tables score other beams than the
-experiment's, and `shown(settings, experiment)` if its settings choose a sentence.
+the package, and one line of help), `Settings`, a dataclass with a section or None for each table and figure,
+`without(settings, left_out)`, which are the settings without what names one of these variants,
+`check(settings, experiment)`, which raises UserError, and `artefacts(settings, experiment)`. It exports
+`beams(settings, experiment)` if its tables score other beams than the experiment's, and `shown(settings, experiment)`
+if its settings choose a sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from nmt.settings.checks import unknown
+from nmt.settings.checks import build_parts, unknown
 
 if TYPE_CHECKING:
     from nmt.report.artefacts import Artefact
@@ -40,7 +41,8 @@ def settings(experiment: Experiment) -> Any:
     if experiment.paper is None:
         return None
     found = paper(experiment.paper.name)
-    checked = found.without(found.Settings.build(experiment.paper.settings, "config: paper"), experiment.left_out)
+    built = build_parts(found.Settings, experiment.paper.settings, "config: paper")
+    checked = found.without(built, experiment.left_out)
     found.check(checked, experiment)
     return checked
 

@@ -74,6 +74,19 @@ def selection() -> Artefact:
     return _general("selection", "Data selection", "Corpora", "csv")
 
 
+def of_paper(folder: str, experiment: Experiment, name: str, subject: str, *further: str, **options: Any) -> Artefact:
+    """A paper's table or figure, such as figure1, whose caption is in `folder`; `further` are endings of its own.
+
+    On the user's own text, which is not the paper's, its title is without the number.
+    """
+    kind = "Figure" if name.startswith("figure") else "Table"
+    endings, shown = ((*further, *FIGURE), "svg") if kind == "Figure" else (("csv", "md", *further), "md")
+    number = name.removeprefix(kind.lower())
+    is_numbered = number.isdigit() and experiment.files is None
+    title = f"{kind} {number}: {subject}" if is_numbered else subject[0].upper() + subject[1:]
+    return Artefact(name, title, f"{kind}s", f"{folder}/captions/{name}.rst", endings, shown, **options)
+
+
 Pairs = list[tuple[str, str]]
 
 
@@ -136,11 +149,6 @@ def front(page: Iterable[tuple[Artefact, str]]) -> str:
     """The figure that the summary of `page` shows: the first of a test set or, where there is none, the first."""
     figures = [(one, file) for one, file in page if one.is_figure]
     return next((file for one, file in figures if one.each_set), figures[0][1])
-
-
-def title(experiment: Experiment, number: str, subject: str) -> str:
-    """The title of a paper's table or figure; on the user's own text, which is not the paper's, without the number."""
-    return f"{number}: {subject}" if experiment.files is None else subject[0].upper() + subject[1:]
 
 
 def targets(artefacts: Iterable[Artefact], places: Mapping[str, str]) -> list[str]:

@@ -52,14 +52,10 @@ SETTINGS = '''\
 
 from dataclasses import dataclass
 
-from nmt.settings.checks import build
-
 
 @dataclass(frozen=True)
 class Settings:
-    @classmethod
-    def build(cls, value, where):
-        return build(cls, value, where)
+    """It has none."""
 '''
 ASK = """\
 import json

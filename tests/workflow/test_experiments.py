@@ -47,7 +47,6 @@ PAPER = '''\
 from dataclasses import dataclass
 
 from nmt.report.artefacts import Artefact
-from nmt.settings.checks import build
 
 TITLE, REFERENCE, CLAIM = "Second", "Somebody (2020)", "It is long."
 STEPS = {"longest": "the longest translation"}
@@ -55,9 +54,7 @@ STEPS = {"longest": "the longest translation"}
 
 @dataclass(frozen=True)
 class Settings:
-    @classmethod
-    def build(cls, value, where):
-        return build(cls, value, where)
+    """It has none."""
 
 
 def without(settings, left_out):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
+from functools import partial
 
 from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.papers.bahdanau2015.settings import Settings
-from nmt.report.artefacts import FIGURE, Artefact, selection, significance, title
+from nmt.report.artefacts import Artefact, of_paper, selection, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
@@ -36,14 +37,6 @@ STEPS = {
     "figure3": "draw the alignments of four sentences",
 }
 FOLDER = "nmt/papers/bahdanau2015"
-SUBJECTS = {
-    "table1": "BLEU",
-    "table2": "training",
-    "table3": "long sentences",
-    "figure1": "the model",
-    "figure2": "BLEU by sentence length",
-    "figure3": "alignments",
-}
 
 
 def without(settings: Settings, left_out: Set[str]) -> Settings:
@@ -103,27 +96,17 @@ def phrase_based_options(experiment: Experiment) -> list[str]:
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
     """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows them."""
     printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
-
-    def table(name: str, *endings: str, each_set: bool = False) -> Artefact:
-        called = title(experiment, name.replace("table", "Table "), SUBJECTS[name])
-        caption = f"{FOLDER}/captions/{name}.rst"
-        return Artefact(name, called, "Tables", caption, ("csv", "md", *endings), "md", each_set)
-
-    def figure(name: str, *endings: str, each_set: bool = False) -> Artefact:
-        called = title(experiment, name.replace("figure", "Figure "), SUBJECTS[name])
-        caption = f"{FOLDER}/captions/{name}.rst"
-        return Artefact(name, called, "Figures", caption, (*endings, *FIGURE), "svg", each_set)
-
-    figure3 = figure("figure3", "csv", each_set=True)
+    own = partial(of_paper, FOLDER, experiment)
+    figure3 = own("figure3", "alignments", "csv", each_set=True)
     if not PRINTED.keys().isdisjoint(experiment.corpora.test):
         figure3 = replace(figure3, caption=f"{FOLDER}/captions/figure3_printed.rst")
     whole = [
-        replace(table("table1", "tex", each_set=True), printed=printed),
-        replace(table("table2"), printed=printed),
-        table("table3", each_set=True),
+        own("table1", "BLEU", "tex", each_set=True, printed=printed),
+        own("table2", "training", printed=printed),
+        own("table3", "long sentences", each_set=True),
         *significance(experiment),
-        figure("figure1"),
-        replace(figure("figure2", "csv", each_set=True), has_systems=True),
+        own("figure1", "the model"),
+        own("figure2", "BLEU by sentence length", "csv", each_set=True, has_systems=True),
         figure3,
     ]
     if settings.printed:

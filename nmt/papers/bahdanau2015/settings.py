@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from nmt.evaluation.bins import Bins
-from nmt.settings.checks import Section, build_parts, either, flag, identifier, integer, names
+from nmt.settings.checks import Section, either, flag, identifier, integer, names
 
 
 @dataclass(frozen=True)
-class Table1(Section):
-    """BLEU of every system; it has no settings."""
-
-
-@dataclass(frozen=True)
-class Table2(Section):
-    """How each model was trained; it has no settings."""
+class Plain(Section):
+    """A table or figure without settings."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +21,6 @@ class Table3(Section):
     models: Annotated[tuple[str, ...], names(2)]
     sentences: Annotated[int, integer(1)] = 3
     minimum_words: Annotated[int, integer(1)] = 30
-
-
-@dataclass(frozen=True)
-class Figure1(Section):
-    """The diagram of the model; it has no settings."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +47,9 @@ class Settings:
     """A table or figure that is None is left out; with `printed` the paper's numbers stand beside ours."""
 
     printed: Annotated[bool, flag()] = False
-    table1: Table1 | None = None
-    table2: Table2 | None = None
+    table1: Plain | None = None
+    table2: Plain | None = None
     table3: Table3 | None = None
-    figure1: Figure1 | None = None
+    figure1: Plain | None = None
     figure2: Figure2 | None = None
     figure3: Figure3 | None = None
-
-    @classmethod
-    def build(cls, value: Any, where: str) -> Settings:
-        """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
-        return build_parts(cls, value, where)

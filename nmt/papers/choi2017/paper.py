@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
+from functools import partial
 
 from nmt.papers.choi2017.settings import Settings
-from nmt.report.artefacts import FIGURE, Artefact, significance, title
+from nmt.report.artefacts import Artefact, of_paper, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
@@ -37,13 +38,6 @@ STEPS = {
     "join": "join the tables of several language pairs",
 }
 FOLDER = "nmt/papers/choi2017"
-SUBJECTS = {
-    "table1": "BLEU",
-    "table2": "time",
-    "figure2": "alignments",
-    "figure3": "mean weights of single dimensions",
-    "figure4": "specialized dimensions",
-}
 
 
 def without(settings: Settings, left_out: Set[str]) -> Settings:
@@ -130,26 +124,15 @@ def language_pair(experiment: Experiment) -> str:
 def artefacts(settings: Settings, experiment: Experiment) -> list[Artefact]:
     """The paper's tables and figures, in the page's order; the significance of Table 1's differences follows them."""
     printed = (f"{FOLDER}/printed.tsv",) if settings.printed else ()
-
-    def table(name: str, called: str, each_set: bool = False) -> Artefact:
-        return Artefact(name, called, "Tables", f"{FOLDER}/captions/{name}.rst", ("csv", "md"), "md", each_set, printed)
-
-    def numbered(name: str, each_set: bool = False) -> Artefact:
-        return table(name, title(experiment, name.replace("table", "Table "), SUBJECTS[name]), each_set)
-
-    def figure(name: str) -> Artefact:
-        called = title(experiment, name.replace("figure", "Figure "), SUBJECTS[name])
-        return Artefact(name, called, "Figures", f"{FOLDER}/captions/{name}.rst", ("csv", *FIGURE), "svg")
-
-    dimensions = table("specialized_dimensions", "Specialized dimensions")
+    own = partial(of_paper, FOLDER, experiment)
     whole = [
-        numbered("table1", each_set=True),
-        numbered("table2"),
+        own("table1", "BLEU", each_set=True, printed=printed),
+        own("table2", "time", printed=printed),
         *significance(experiment),
-        table("parameters", "Parameters"),
-        *([replace(dimensions, printed=())] if settings.figure4 else []),
-        figure("figure2"),
-        figure("figure3"),
-        figure("figure4"),
+        own("parameters", "parameters", printed=printed),
+        *([own("specialized_dimensions", "specialized dimensions")] if settings.figure4 else []),
+        own("figure2", "alignments", "csv"),
+        own("figure3", "mean weights of single dimensions", "csv"),
+        own("figure4", "specialized dimensions", "csv"),
     ]
     return [one for one in whole if getattr(settings, one.name, True) is not None]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from nmt.settings.checks import Section, build_parts, flag, identifier, integer, names, pairs, path
+from nmt.settings.checks import Section, flag, identifier, integer, names, pairs, path
 from nmt.settings.project import find
 
 GENERATED = "generated"  # in place of a file of word classes: those of the built-in language
 
 
 @dataclass(frozen=True)
-class Table1(Section):
-    """BLEU at beam 1 and at the experiment's beam, on test and development set; it has no settings."""
+class Plain(Section):
+    """A table without settings."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,6 @@ class Table2(Section):
     """The time to translate the first `sentences` sentences of the first test set (0: all)."""
 
     sentences: Annotated[int, integer(0)] = 0
-
-
-@dataclass(frozen=True)
-class Parameters(Section):
-    """How many parameters each model has; it has no settings."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +68,9 @@ class Settings:
     printed: Annotated[bool, flag()] = False
     pairs: Annotated[tuple[tuple[str, str], ...], pairs()] = ()
     sentence: Annotated[int, integer(1)] = 1
-    table1: Table1 | None = None
+    table1: Plain | None = None
     table2: Table2 | None = None
-    parameters: Parameters | None = None
+    parameters: Plain | None = None
     figure2: Figure2 | None = None
     figure3: Figure3 | None = None
     figure4: Figure4 | None = None
-
-    @classmethod
-    def build(cls, value: Any, where: str) -> Settings:
-        """The settings from a mapping of mappings; null leaves a table or figure out. Raises UserError."""
-        return build_parts(cls, value, where)

@@ -10,8 +10,9 @@ import pytest
 
 from nmt import papers
 from nmt.papers.bahdanau2015.paper import curves, phrase_based_options
-from nmt.papers.bahdanau2015.settings import Figure2, Settings, Table2
+from nmt.papers.bahdanau2015.settings import Figure2, Plain, Settings
 from nmt.report.artefacts import collect
+from nmt.settings.checks import build_parts
 from nmt.system.files import UserError
 from tests.papers.experiment import experiment
 
@@ -31,9 +32,9 @@ def paper(**settings: Any) -> dict[str, Any]:
 
 
 def test_what_is_not_named_is_left_out() -> None:
-    assert Settings.build({}, "here") == Settings()
-    found = Settings.build({"table2": {}, "figure1": None, "figure2": {"leave_out": ["a"]}}, "here")
-    assert found == Settings(table2=Table2(), figure2=Figure2(10, 0, ("a",), False))
+    assert build_parts(Settings, {}, "here") == Settings()
+    found = build_parts(Settings, {"table2": {}, "figure1": None, "figure2": {"leave_out": ["a"]}}, "here")
+    assert found == Settings(table2=Plain(), figure2=Figure2(10, 0, ("a",), False))
     assert not found.printed
 
 
@@ -50,7 +51,7 @@ def test_what_is_not_named_is_left_out() -> None:
 )
 def test_settings_are_strict(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message.replace(".", r"\.")):
-        Settings.build(settings, "here")
+        build_parts(Settings, settings, "here")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 
 from nmt import papers
 from nmt.papers.choi2017.paper import language_pair, timed
-from nmt.papers.choi2017.settings import Figure4, Parameters, Settings, Table2
+from nmt.papers.choi2017.settings import Figure4, Plain, Settings, Table2
 from nmt.report.artefacts import collect
+from nmt.settings.checks import build_parts
 from nmt.system.files import UserError
 from tests.papers.experiment import experiment
 
@@ -35,9 +36,9 @@ def paper(**settings: Any) -> dict[str, Any]:
 
 
 def test_what_is_not_named_is_left_out() -> None:
-    assert Settings.build({}, "here") == Settings()
-    found = Settings.build({"table1": None, "table2": {}, "parameters": {}}, "here")
-    assert found == Settings(table2=Table2(sentences=0), parameters=Parameters())
+    assert build_parts(Settings, {}, "here") == Settings()
+    found = build_parts(Settings, {"table1": None, "table2": {}, "parameters": {}}, "here")
+    assert found == Settings(table2=Table2(sentences=0), parameters=Plain())
     assert not found.printed
 
 
@@ -55,7 +56,7 @@ def test_what_is_not_named_is_left_out() -> None:
 )
 def test_settings_are_strict(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message.replace(".", r"\.")):
-        Settings.build(settings, "here")
+        build_parts(Settings, settings, "here")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_figures_are_of_variants_that_have_such_weights(settings: dict[str, Any]
 
 
 def test_what_the_rules_ask() -> None:
-    chosen = Settings.build({"pairs": [*PAIRS, ["AttY", "CAttY"]]}, "here")
+    chosen = build_parts(Settings, {"pairs": [*PAIRS, ["AttY", "CAttY"]]}, "here")
     assert timed(chosen) == ["AttY", "AttY2D", "CAttY", "CAttY2D"]
     assert timed(Settings()) == []
     assert papers.beams(experiment(**paper(table1={}))) == {1: ".beam1", 12: ""}
