@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sacrebleu.metrics.chrf import CHRF
+
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.evaluation.chrf import sentence_chrf
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_generated_argument
@@ -25,6 +26,7 @@ from nmt.search.alignments import read_alignments
 from nmt.system.files import UserError, read_lines, write_lines
 from nmt.system.options import Output
 
+METRIC = CHRF()
 CHUNK = 50
 APART = "~"  # of a set and the number of a chunk: no name of a corpus has it, and `index.js` writes it, too
 TABLES, FIGURES = (".md", ".csv"), (".svg", ".png")
@@ -223,18 +225,17 @@ def scripts(
     systems += [[read_baseline(split_words(line)) for line in text] for text in baseline]
     shown = {"source": [read_source(split_words(line)) for line in source]}
     shown["reference"] = [read(split_words(line)) for line in reference]
-    scores = [[_score(*pair) for pair in zip(system, shown["reference"], strict=True)] for system in systems]
+    pairs = [zip(system, shown["reference"], strict=True) for system in systems]
+    scores = [[None if one is None else round(sentence_chrf(one, other), 1) for one, other in part] for part in pairs]
     yield f"{name}.js", _call("text", name, {**shown, "systems": systems, "scores": scores})
     for number, first in enumerate(range(0, len(source), CHUNK)):
         weights = [[model[line][1] if line in model else None for model in models] for line in lines[first:][:CHUNK]]
         yield f"{name}{APART}{number}.js", _call("chunk", name, number, weights)
 
 
-def _score(translation: str | None, reference: str) -> float | None:
-    """chrF of a translation that a reader gives; None where there is none."""
-    if translation is None:
-        return None
-    return round(sentence_chrf(translation.replace(JOINT, ""), reference.replace(JOINT, "")), 1)
+def sentence_chrf(translation: str, reference: str) -> float:
+    """chrF in percent: what a translation shares with its reference, in sequences of up to six characters."""
+    return float(METRIC.sentence_score(translation.replace(JOINT, ""), [reference.replace(JOINT, "")]).score)
 
 
 def _without_end(words: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.bins import Bins, bin_of, bins
+from nmt.evaluation.bins import Bins
 from nmt.evaluation.bleu import corpus_bleu
 from nmt.evaluation.bleu_by_length import points
 
@@ -18,12 +18,16 @@ from nmt.evaluation.bleu_by_length import points
     [(0, 0), (1, 0), (10, 0), (11, 1), (20, 1), (30, 2), (60, 5), (61, 6), (100_000, 6)],
 )
 def test_bin_edges(words: int, expected: int) -> None:
-    assert bin_of(words, 10) == expected
-    low, high = bins(10)[expected]
+    members = Bins(10).members([words])
+    assert [indices for *_, indices in members] == [[0] if place == expected else [] for place in range(7)]
+    low, high, _ = members[expected]
     assert words == 0 or low < words <= (high or words)
 
 
 def test_bins_meet_and_the_last_is_open() -> None:
+    def bins(width: int) -> list[tuple[int, int | None]]:
+        return [(low, high) for low, high, _ in Bins(width).members([])]
+
     assert bins(10) == [(0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, 60), (60, None)]
     assert bins(25) == [(0, 25), (25, 50), (50, 75), (75, None)]
     assert bins(100) == [(0, 100), (100, None)]

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from nmt.__main__ import main
-from nmt.evaluation.chrf import sentence_chrf
-from nmt.report.index import CHUNK, with_median_seeds
+from nmt.report.index import CHUNK, sentence_chrf, with_median_seeds
 from nmt.report.markup import MADE_UP
 from nmt.report.significance import COLUMNS
 from nmt.report.summary import Comparison, finding
