@@ -116,13 +116,3 @@ def _tokenizer(language: str) -> Callable[[str], str]:
     from nmt.corpora.tokenize import Tokenizer
 
     return Tokenizer(language).line
-
-
-def from_words(language: str | None) -> Callable[[Sequence[str]], str]:
-    """The inverse of `to_words` for one line: plain text in `language`, or tokenized text if that is None."""
-    if language is None:
-        return " ".join
-    from nmt.corpora.detokenize import detokenizer
-
-    detokenize = detokenizer(language)
-    return lambda words: detokenize(" ".join(words))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.search.alignments import merge, replace_unknown
 from nmt.search.beam import MAXIMUM_LENGTH_RATIO, BeamSettings, Hypothesis, search_all
-from nmt.search.text import from_words, to_symbols, to_words
+from nmt.search.text import to_symbols, to_words
 from nmt.settings.sections import WIDEST_BEAM, Translate
 from nmt.settings.variant import LARGEST_BATCH
 from nmt.system.files import UserError
@@ -116,8 +117,9 @@ class Translator:
             yield number, [self.translation(lines[number], symbols[number], found) for found in hypotheses]
 
     @cached_property
-    def _line(self) -> Callable[[Sequence[str]], str]:
-        return from_words(None if self.tokenized else self.trained.tokenizers[1])
+    def _detokenize(self) -> Callable[[str], str]:
+        language = None if self.tokenized else self.trained.tokenizers[1]
+        return detokenizer(language) if language else str
 
     def translation(self, words: list[str], symbols: list[str], found: Hypothesis) -> Translation:
         """`found`, a translation of the line `words`, as text; `symbols` are the line's, all or the first of them."""
@@ -125,7 +127,7 @@ class Translator:
         written = target_symbols = target.words(found.words)
         if self.dictionary is not None and found.alignment is not None:
             target_symbols = replace_unknown(found.words, target_symbols, symbols, found.alignment, self.dictionary)
-        line = self._line(target.join(target_symbols))
+        line = self._detokenize(" ".join(target.join(target_symbols)))
         if self.trained.has_words(0):
             # A word that cannot be split has no symbol, and the source may have been cut short.
             columns = [place for place, word in enumerate(words) for _ in source.split([word])][: len(symbols)]
