@@ -11,7 +11,6 @@ import argparse
 from nmt.search.text import add_pair_arguments, read_symbol_pairs
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
-from nmt.system.tables import write_csv
 
 PANELS = 30  # in one picture, at most
 EXAMPLES = """\
@@ -42,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.figure is not None:
         from nmt.report.drawing import formats_of, save, style
         from nmt.report.heatmap import draw
-    from nmt.report.panels import COLUMNS, Panel, csv_rows
+    from nmt.report.panels import Panel, write_panels
     from nmt.search.loaded import aligned
     from nmt.system.device import prepare
     from nmt.trained import load_trained
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
     panels = [Panel(str(line), *pair) for line, pair in enumerate(aligned(trained, sources, targets), 1)]
     if arguments.table is not None:
-        write_csv(arguments.table, COLUMNS, csv_rows(panels))
+        write_panels(arguments.table, panels)
     if arguments.figure is not None:
         with style():
             save(draw(panels, min(2, len(panels))), [arguments.figure])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt.system.files import UserError
-from nmt.system.tables import Cell, read_csv, real, whole
+from nmt.system.tables import read_csv, real, whole, write_csv
 
 # One row for each weight; rows and columns of a matrix are counted from 0.
 COLUMNS = ("panel", "row", "column", "target_word", "source_word", "weight")
@@ -25,11 +26,14 @@ class Panel:
     weights: NDArray[np.floating]
 
 
-def csv_rows(panels: Iterable[Panel]) -> Iterable[list[Cell]]:
-    """The rows of COLUMNS, weights with six decimals; a sum that is rounded to more than 1 is 1."""
-    for panel in panels:
-        for (row, column), weight in np.ndenumerate(panel.weights):
-            yield [panel.letter, row, column, panel.target[row], panel.source[column], f"{min(weight, 1):.6f}"]
+def write_panels(path: Path, panels: Iterable[Panel]) -> None:
+    """Write a CSV file of COLUMNS, weights with six decimals; a sum that is rounded to more than 1 is 1."""
+    rows = (
+        [panel.letter, row, column, panel.target[row], panel.source[column], f"{min(weight, 1):.6f}"]
+        for panel in panels
+        for (row, column), weight in np.ndenumerate(panel.weights)
+    )
+    write_csv(path, COLUMNS, rows)
 
 
 def read_panels(path: str, may_be_empty: bool = False) -> list[Panel]:

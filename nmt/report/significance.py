@@ -68,29 +68,21 @@ def rows(
     resamples: int,
     seed: int,
     tokenizer: str,
-) -> list[list[str]]:
-    """The rows of one part, in the order of `pairs`: COLUMNS but p_holm. They are empty where it has no sentences.
+) -> list[dict[str, str]]:
+    """The rows of one part, in the order of `pairs`, without p_holm; no numbers where it has no sentences.
 
     `lines` are the translations of each system, by seed.
     """
-    if not references:
-        return [[part, *pair, *[""] * 6, "0", str(resamples), ""] for pair in pairs]
-    found: dict[tuple[str, str], list[str]] = {}
-    for baseline in dict.fromkeys(baseline for _, baseline in pairs):
+    empty = dict.fromkeys(COLUMNS, "") | {"sentences": str(len(references)), "resamples": str(resamples)}
+    found = {pair: empty | {"part": part, "system": pair[0], "baseline": pair[1]} for pair in pairs}
+    for baseline in dict.fromkeys(baseline for _, baseline in pairs) if references else ():
         systems = [system for system, other in pairs if other == baseline]
         chosen = [lines[system] for system in systems]
         signature, results = compare(lines[baseline], chosen, references, resamples, seed, tokenizer)
-        for system, (*percent, p_value) in zip(systems, results, strict=True):
-            numbers = [*(number(value, 2) for value in percent), number(p_value, 4)]
-            found[system, baseline] = [
-                part,
-                system,
-                baseline,
-                *numbers,
-                str(len(references)),
-                str(resamples),
-                signature,
-            ]
+        for system, result in zip(systems, results, strict=True):
+            for name, value in result._asdict().items():
+                found[system, baseline][name] = number(value, 4 if name == "p_value" else 2)
+            found[system, baseline]["signature"] = signature
     return [found[pair] for pair in pairs]
 
 
@@ -178,7 +170,7 @@ def run(arguments: argparse.Namespace) -> None:
     files = [path for systems in groups.values() for paths in systems.values() for path in paths]
     source, reference, *translations = read_parallel(arguments.source, arguments.reference, *files)
     known, texts = known_lines(source, reference, *read_shortlists(arguments)), iter(translations)
-    found: list[list[str]] = []
+    found: list[dict[str, str]] = []
     for part, systems in groups.items():
         indices = known if part == "no_unk" else list(range(len(source)))
         chosen = {
@@ -187,7 +179,6 @@ def run(arguments: argparse.Namespace) -> None:
         }
         wanted = [reference[index] for index in indices]
         found += rows(part, chosen, wanted, pairs, arguments.resamples, arguments.seed, arguments.bleu_tokenizer)
-    columns = [column for column in COLUMNS if column != "p_holm"]
-    table = with_holm([dict(zip(columns, row, strict=True)) for row in found])
+    table = with_holm(found)
     write_csv(arguments.output_csv, COLUMNS, [[row[column] for column in COLUMNS] for row in table])
     write_lines(arguments.output_md, markdown(table, fold, seeds, arguments.generated))

@@ -18,11 +18,10 @@ from nmt.corpora.shortlist import EOS_SYMBOL, Shortlist, add_codes_argument, rea
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
-from nmt.report.panels import COLUMNS, Panel, csv_rows
+from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import Alignment, read_alignments
 from nmt.system.files import UserError, warn
 from nmt.system.options import Output
-from nmt.system.tables import write_csv
 
 FIRST, OTHERS = "a", "bcd"  # the letters of the panels
 SHORTEST, LONGEST = 10, 20  # source words of the panels (b) to (d), as in the paper
@@ -110,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         Panel(letter, alignment.source, alignment.target, np.array(alignment.weights))
         for letter, alignment in picked.items()
     ]
-    write_csv(arguments.output, COLUMNS, csv_rows(panels))
+    write_panels(arguments.output, panels)
 
 
 def chosen_line(chosen: int | str, lines: int) -> int | None:

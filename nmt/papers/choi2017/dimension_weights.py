@@ -9,10 +9,10 @@ import argparse
 
 from nmt.papers.choi2017.specialized_dimensions import COLUMNS as SPECIALIZED
 from nmt.papers.choi2017.weights import add_one_sentence_arguments, one_sentence
-from nmt.report.panels import COLUMNS, Panel, csv_rows
+from nmt.report.panels import Panel, write_panels
 from nmt.system.files import UserError
 from nmt.system.options import Output
-from nmt.system.tables import SHOWN, read_csv, write_csv
+from nmt.system.tables import SHOWN, read_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,4 +35,4 @@ def run(arguments: argparse.Namespace) -> None:
             )
         weights = alpha[:, :, int(dimension) - 1]
         panels.append(Panel(f"{name}, dimension {dimension}", sentence.source, sentence.target, weights))
-    write_csv(arguments.output, COLUMNS, csv_rows(panels))
+    write_panels(arguments.output, panels)

@@ -9,11 +9,10 @@ import argparse
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.weights import add_line_argument, encode_line
-from nmt.report.panels import COLUMNS, Panel, csv_rows
+from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import alignments
 from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
-from nmt.system.tables import write_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,4 +46,4 @@ def run(arguments: argparse.Namespace) -> None:
         sentence = encode_line(trained, arguments.source, path, arguments.line)
         [weights] = alignments(trained.model, [sentence.source_ids], [sentence.target_ids])
         panels.append(Panel(label, sentence.source, sentence.target, weights))
-    write_csv(arguments.output, COLUMNS, csv_rows(panels))
+    write_panels(arguments.output, panels)
