@@ -13,27 +13,19 @@ from typing import Any
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
-from nmt.report.markup import (
-    add_table_arguments,
-    beside,
-    duration,
-    escape_markdown,
-    heading,
-    markdown_table,
-    span,
-)
+from nmt.report.markup import add_table_arguments, beside, duration, escape_markdown, heading, markdown_table, span
 from nmt.settings.checks import finite, integer, read_values, text
 from nmt.system.files import UserError, write_lines
 from nmt.system.tables import Cell, number, write_csv
 
-# The paper's columns: title, decimals that the paper prints, decimals of ours in the CSV; None for text.
-STATISTICS: dict[str, tuple[str, int | None, int | None]] = {
-    "updates": ("Updates", 0, 0),
-    "epochs": ("Epochs", 1, 2),
-    "hours": ("Time", 0, 3),
-    "device": ("Device", None, None),
-    "train_nll": ("Train NLL", 1, 2),
-    "development_nll": ("Dev. NLL", 1, 2),
+# The paper's columns: title, format of ours in the CSV, format in which the paper prints it.
+STATISTICS = {
+    "updates": ("Updates", "d", "d"),
+    "epochs": ("Epochs", ".2f", ".1f"),
+    "hours": ("Time", ".3f", ".0f"),
+    "device": ("Device", "", ""),
+    "train_nll": ("Train NLL", ".2f", ".1f"),
+    "development_nll": ("Dev. NLL", ".2f", ".1f"),
 }
 MADE = ("precision", "parameters", "seed", "settings_digest")
 
@@ -79,67 +71,54 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     train = dict(paired(arguments.labels, "--train-nll", arguments.train_nll))
     development = dict(paired(arguments.labels, "--development-nll", arguments.development_nll))
-    models: dict[str, dict[str, Any]] = {}
-    samples: dict[str, list[int]] = {"train_nll": [], "development_nll": []}
     if len(arguments.batches) != len(arguments.labels):
         raise UserError(f"--batches: {len(arguments.batches)} numbers; give one for each of --labels")
     summaries = paired(arguments.labels, "--summaries", arguments.summaries)
+    models: dict[str, dict[str, Any]] = {}
     for (label, path), batch in zip(summaries, arguments.batches, strict=True):
-        nll = {"train_nll": read_nll(train[label]), "development_nll": read_nll(development[label])}
-        for name, value in nll.items():
-            samples[name].append(value["sentences"])
-        summary, trained = read_summary(path), nll["train_nll"]
+        trained, developed, summary = read_nll(train[label]), read_nll(development[label]), read_summary(path)
         seen = summary["updates"] * batch
-        counts = {"epochs": seen / trained["pairs"], "passes": seen / trained["short_pairs"]}
-        models[label] = {**summary, **counts, **{name: value["nll"] for name, value in nll.items()}}
+        models[label] = summary | {
+            "epochs": seen / trained["pairs"],
+            "passes": seen / trained["short_pairs"],
+            "train_nll": trained["nll"],
+            "train_sentences": trained["sentences"],
+            "development_nll": developed["nll"],
+            "development_sentences": developed["sentences"],
+        }
     write_csv(arguments.output_csv, *csv_table(models, printed))
-    write_lines(arguments.output_md, markdown(models, printed, samples, arguments.generated))
+    write_lines(arguments.output_md, markdown(models, printed, arguments.generated))
 
 
-def _cell(value: Any, decimals: int | None, *, thousands: bool = False) -> str:
+def _cell(value: Any, form: str) -> str:
     """The text of a statistic; "" for None."""
-    if value is None:
-        return ""
-    if decimals is None:
-        return str(value)
-    return f"{value:,}" if thousands else number(value, decimals)
+    return "" if value is None else format(value, form)
 
 
 def csv_table(models: dict[str, dict[str, Any]], printed: Printed | None) -> tuple[list[str], list[list[Cell]]]:
     """Columns and rows: updates, epochs, hours, nats for each sentence, and how each model was made."""
-    columns = ["model"]
-    for name in STATISTICS:
-        columns += [name] if printed is None else [name, f"paper_{name}"]
-    rows: list[list[Cell]] = []
+    rows: list[dict[str, Cell]] = []
     for label, model in models.items():
-        row: list[Cell] = [label]
-        for name, (_, decimals, kept) in STATISTICS.items():
-            row.append(_cell(model[name], kept))
+        row: dict[str, Cell] = {"model": label}
+        for name, (_, ours, theirs) in STATISTICS.items():
+            row[name] = _cell(model[name], ours)
             if printed is not None:
-                row.append(_cell(printed_row(printed, label)[name], decimals))
-        rows.append([*row, number(model["passes"], 2), *(model[name] for name in MADE)])
-    return [*columns, "passes", *MADE], rows
+                row[f"paper_{name}"] = _cell(printed_row(printed, label)[name], theirs)
+        rows.append(row | {"passes": number(model["passes"], 2)} | {name: model[name] for name in MADE})
+    return list(rows[0]), [list(row.values()) for row in rows]
 
 
-def markdown(
-    models: dict[str, dict[str, Any]],
-    printed: Printed | None,
-    samples: dict[str, list[int]],
-    generated: bool = False,
-) -> list[str]:
+def markdown(models: dict[str, dict[str, Any]], printed: Printed | None, generated: bool) -> list[str]:
     """The table, the paper's numbers in brackets, then how each model was made and what the columns mean."""
 
     def both(label: str, name: str) -> str:
-        _, decimals, kept = STATISTICS[name]
-        thousands = name == "updates"
         ours, theirs = models[label][name], printed_row(printed or {}, label)[name]
         if name == "hours":
-            printed_hours = _cell(theirs, decimals)
-            return beside(duration(ours), f"{printed_hours} h" if printed_hours else "")
-        return beside(
-            escape_markdown(_cell(ours, kept, thousands=thousands)),
-            escape_markdown(_cell(theirs, decimals, thousands=thousands)),
-        )
+            return beside(duration(ours), "" if theirs is None else f"{theirs:.0f} h")
+        thousands = "," if name == "updates" else ""
+        _, *forms = STATISTICS[name]
+        cells = (_cell(value, thousands + form) for value, form in zip((ours, theirs), forms, strict=True))
+        return beside(*map(escape_markdown, cells))
 
     statistics = [[escape_markdown(label), *(both(label, name) for name in STATISTICS)] for label in models]
     made = [
@@ -153,6 +132,9 @@ def markdown(
         ]
         for label, model in models.items()
     ]
+    train, development = (
+        span(model[f"{text}_sentences"] for model in models.values()) for text in ("train", "development")
+    )
     return [
         *heading("Table 2: how the models were trained", generated),
         *markdown_table(["Model", *(title for title, _, _ in STATISTICS.values())], statistics),
@@ -160,8 +142,8 @@ def markdown(
         ("" if printed is None else "In brackets: what the paper prints. ")
         + "An update is one minibatch, an epoch as many pairs as the whole training text has, a pass all pairs that "
         "are short enough for the model; time is that spent in training. NLL is the mean negative log-likelihood of "
-        f"a sentence in nats, on {span(samples['train_nll'])} sentences drawn from the pairs that are short enough for "
-        f"the model, and on {span(samples['development_nll'])} of the development set, whatever their length.",
+        f"a sentence in nats, on {train} sentences drawn from the pairs that are short enough for the model, and on "
+        f"{development} of the development set, whatever their length.",
         "",
         *markdown_table(["Model", "Passes", "Precision", "Parameters", "Seed", "Settings digest"], made),
     ]
