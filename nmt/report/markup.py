@@ -101,6 +101,11 @@ def beside(ours: str, paper: str) -> str:
     return f"{ours or '–'} ({paper})"
 
 
+def listed(parts: Sequence[str]) -> str:
+    """A list in words: "a", "a and b", "a, b and c"; "" for none."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+
+
 def span(counts: Iterable[int]) -> str:
     """The count that all models share, or "a to b" where they differ."""
     smallest, *_, largest = [*sorted(set(counts))] * 2

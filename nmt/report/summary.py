@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nmt.report.markup import listed
 from nmt.report.page import SCROLLED, escape
 from nmt.report.significance import COLUMNS, LEVEL
 from nmt.system.files import UserError
@@ -67,7 +68,7 @@ def _clause(comparisons: Sequence[Comparison], first: str, further: str) -> str:
         + f" ({_signed(one.difference)}{'' if place else ' BLEU'})"
         for place, one in enumerate(comparisons)
     ]
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+    return listed(parts)
 
 
 def _signed(difference: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import BLEU, PERCENT, SPREAD, Score, read_scores, spread
+from nmt.evaluation.scores import PERCENT, SPREAD, Score, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -17,6 +17,7 @@ from nmt.report.markup import (
     escape_latex,
     escape_markdown,
     heading,
+    listed,
     markdown_table,
     span,
 )
@@ -89,36 +90,36 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
     pairs = f"{settings.pairs:,} of the selected pairs" if settings.pairs else "all selected pairs"
-    texts: list[str] = ["the selected text", *settings.monolingual]
-    listed = " and ".join([", ".join(texts[:-1]), texts[-1]] if texts[1:] else texts)
+    texts = listed(["the selected text", *settings.monolingual])
     return (
         f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "
-        f"language model of {escape_markdown(listed)}, tuned on {tuned}. "
+        f"language model of {escape_markdown(texts)}, tuned on {tuned}. "
         "It copies unknown words" + (", and has one translation for both columns." if columns > 1 else ".")
     )
 
 
-def with_baseline(scores: Scores, printed: Printed | None) -> list[tuple[str, Score | None]]:
-    """The rows of the table: every system and, beside the paper's numbers, its baseline, which may have no score."""
-    return [*scores, *([(BASELINE, None)] if printed is not None and BASELINE not in dict(scores) else [])]
+def with_baseline(scores: Scores, printed: Printed | None) -> Scores:
+    """The rows of the table: every system and, beside the paper's numbers, its baseline, all None if it was not run."""
+    if printed is None or BASELINE in dict(scores):
+        return scores
+    return [*scores, (BASELINE, {part: dict.fromkeys(values) for part, values in scores[0][1].items()})]
 
 
 def csv_table(scores: Scores, printed: Printed | None) -> tuple[list[str], list[list[Cell]]]:
     """Columns and rows, BLEU in percent with two decimals."""
-    parts = list(scores[0][1])
-    columns = ["model", *parts, *(f"paper_{part}" for part in parts if printed is not None)]
-    spreads = [*(f"{part}_sd" for part in parts), "seeds"] if has_seeds(scores) else []
-    rows: list[list[Cell]] = []
+    rows: list[dict[str, Cell]] = []
     for label, score in with_baseline(scores, printed):
-        theirs = [] if printed is None else [number(printed_row(printed, label)[part], 2) for part in parts]
-        bleu: list[Cell] = [number(score[part]["bleu"], 2) if score else None for part in parts]
-        made: list[Cell] = [None] * (len(parts) + 1 + len(spreads))
-        if score is not None:
-            made = [*(score[part]["sentences"] for part in parts), score["all"]["signature"]]
-            if spreads:
-                made += [*(number(score[part]["bleu_sd"], 2) for part in parts), score["all"]["seeds"]]
-        rows.append([label, *bleu, *theirs, *made])
-    return [*columns, *(f"sentences_{part}" for part in parts), "signature", *spreads], rows
+        row: dict[str, Cell] = {"model": label}
+        row |= {part: number(score[part]["bleu"], 2) for part in score}
+        if printed is not None:
+            row |= {f"paper_{part}": number(printed_row(printed, label)[part], 2) for part in score}
+        row |= {f"sentences_{part}": score[part]["sentences"] for part in score}
+        row["signature"] = score["all"]["signature"]
+        if has_seeds(scores):
+            row |= {f"{part}_sd": number(score[part]["bleu_sd"], 2) for part in score}
+            row["seeds"] = score["all"]["seeds"]
+        rows.append(row)
+    return list(rows[0]), [list(row.values()) for row in rows]
 
 
 def markdown(scores: Scores, printed: Printed | None, note: str = "", generated: bool = False) -> list[str]:
@@ -131,9 +132,8 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
     rows = []
     for label, score in with_baseline(scores, printed):
         theirs = printed_row(printed or {}, label)
-        bleu, running = ([spread(score[part], key) if score else "" for part in first] for key in BLEU)
-        running = [] if is_running else running
-        pairs = [beside(ours, number(theirs[part], 2)) for ours, part in zip(bleu, first, strict=True)]
+        pairs = [beside(spread(score[part]), number(theirs[part], 2)) for part in first]
+        running = [] if is_running else [spread(score[part], "detokenized_bleu") for part in first]
         rows.append([escape_markdown(label), *pairs, *running])
     titles = [TITLES[part] for part in first]
     one = len(titles) == 1
@@ -194,7 +194,7 @@ def latex(scores: Scores, printed: Printed | None, generated: bool) -> list[str]
     for label, score in with_baseline(scores, printed):
         cells = []
         for part in parts:
-            cells.append(spread(score[part], "bleu").replace("±", r"$\pm$") if score else "")
+            cells.append(spread(score[part]).replace("±", r"$\pm$"))
             if printed is not None:
                 cells.append(number(printed_row(printed, label)[part], 2))
         rows.append(" & ".join([escape_latex(label), *(cell or "--" for cell in cells)]) + r" \\")
