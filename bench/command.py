@@ -1,9 +1,12 @@
-"""Run another program."""
+"""What all benchmarks need: running another program, and the name of the processor."""
 
 from __future__ import annotations
 
+import platform
+import re
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def run(words: Sequence[object]) -> str:
@@ -13,3 +16,11 @@ def run(words: Sequence[object]) -> str:
     if done.returncode:
         raise SystemExit(f"{' '.join(command[:4])} ...: exit status {done.returncode}")
     return done.stdout
+
+
+def processor() -> str:
+    """The name of the processor in /proc/cpuinfo, otherwise that of the architecture."""
+    information = Path("/proc/cpuinfo")
+    text = information.read_text() if information.exists() else ""
+    name = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
+    return name[1].strip() if name else platform.machine()

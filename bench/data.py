@@ -2,8 +2,8 @@
 
 One process runs at a time; tokenize, clean and score_pairs work on shards, as in the workflow. The CSV has a row for
 each size and stage: seconds, seconds of processor time, pairs per second and core, the largest resident size of a
-process and the size of the outputs. The costs of
-WMT'14 and the tables of the page are made from this CSV and from that of `bench.memory` (`bench.scale`).
+process and the size of the outputs. The costs of WMT'14 and the tables of the page are made from this CSV and from
+that of `bench.memory` (`bench.scale`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.command import processor
 from bench.scale import (
     COSTS,
     KEPT,
@@ -198,12 +197,6 @@ def name_of_text(corpora: Path) -> str:
     return f"recombined lines of {found} open corpora" if found else BUILT_IN
 
 
-def processor() -> str:
-    """The name of the processor in /proc/cpuinfo, otherwise that of the architecture."""
-    name = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return name[1] if name else platform.machine()
-
-
 def make_parser(name: str, description: str | None, output: Path) -> argparse.ArgumentParser:
     """A parser with the options of `python -m bench.NAME` that name the folders and files to write."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
@@ -225,7 +218,7 @@ def workplace(folder: Path) -> Iterator[Path]:
         yield Path(made)
 
 
-def main(words: list[str] | None = None) -> int:
+def main(words: list[str] | None = None) -> None:
     parser = make_parser("data", __doc__, MEASURED)
     parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="sizes of the text")
     parser.add_argument(
@@ -246,10 +239,8 @@ def main(words: list[str] | None = None) -> int:
         write_rows(arguments.output, rows)
         write_tables(arguments.output, arguments.memory, arguments.costs, arguments.page)
     except UserError as error:
-        print(f"bench.data: {error}", file=sys.stderr)
-        return 1
-    return 0
+        raise SystemExit(f"bench.data: {error}") from None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

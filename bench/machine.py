@@ -6,17 +6,16 @@ that are prepared once for oneDNN.
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import torch
 
+from bench.command import processor
 from bench.table import make_parser, write
 from nmt.model.products import Prepared
 from nmt.monitor.forecast import pair_products
@@ -62,11 +61,8 @@ def name(device: torch.device, threads: int | None = None) -> str:
     """The name of the GPU, or that of the CPU and the number of threads, PyTorch's unless given."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text().splitlines() if information.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     threads = threads or torch.get_num_threads()
-    return f"{models[0] if models else platform.machine()}, {threads} thread{'s' if threads > 1 else ''}"
+    return f"{processor()}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def now(device: torch.device) -> float:

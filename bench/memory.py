@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.data import LMPLZ, SEED, Words, make_parser, measure, processor, sides, workplace
+from bench.command import processor
+from bench.data import LMPLZ, SEED, Words, make_parser, measure, sides, workplace
 from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_rows, write_tables
 from nmt.corpora.arrays import write_array
 from nmt.corpora.clean import RECORD
@@ -120,7 +121,7 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
     return peaks
 
 
-def main(words: list[str] | None = None) -> int:
+def main(words: list[str] | None = None) -> None:
     parser = make_parser("memory", __doc__, MEMORY)
     parser.add_argument(
         "--registry", type=Path, default=REGISTRY, help=f"registry of the corpora, with pairs and words [{REGISTRY}]"
@@ -133,10 +134,8 @@ def main(words: list[str] | None = None) -> int:
         write_rows(arguments.output, peaks)
         write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
     except UserError as error:
-        print(f"bench.memory: {error}", file=sys.stderr)
-        return 1
-    return 0
+        raise SystemExit(f"bench.memory: {error}") from None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,7 +6,6 @@ sentence.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from bench.command import run
+from bench.table import make_parser
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 
@@ -31,16 +31,8 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
     shortlists = sorted((data / "shortlist").glob("*.tsv"))
     languages = [path.stem for path in shortlists]
     with tempfile.TemporaryDirectory() as folder:
-        command: list[object] = [
-            sys.executable,
-            "-m",
-            "nmt",
-            "train",
-            "--settings",
-            variant.to_json(),
-            "--threads",
-            str(threads),
-        ]
+        command: list[object] = [sys.executable, "-m", "nmt", "train", "--settings", variant.to_json()]
+        command += ["--threads", threads]
         command += ["--data", data / "binarized", "--shortlists", *shortlists, "--languages", *languages]
         command += ["--development", *(data / "tokenized" / f"development.{language}" for language in languages)]
         command += ["--checkpoints", f"{folder}/checkpoints", "--output", f"{folder}/model"]
@@ -67,15 +59,12 @@ def draw(table: pd.DataFrame, outputs: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.precision", description=__doc__)
+    parser = make_parser("precision", __doc__)
     parser.add_argument(
         "--data", type=Path, default=Path("data/open"), help="data folder of an experiment (default: %(default)s)"
     )
     parser.add_argument("--updates", type=int, default=1000, help="updates of each model (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
-    parser.add_argument(
-        "--output", type=Path, default=Path("results/bench/precision.csv"), help="CSV file (default: %(default)s)"
-    )
     arguments = parser.parse_args()
     table = pd.concat(
         [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]

@@ -7,7 +7,6 @@ second line, and the other lines are cut.
 
 from __future__ import annotations
 
-import argparse
 import lzma
 from itertools import chain
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bench.table import write
+from bench.table import make_parser, write
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.learn_pieces import learn
 from nmt.corpora.normalization import normalized
@@ -61,10 +60,8 @@ def measure(text: Text) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.round_trip", description=__doc__)
+    parser = make_parser("round_trip", __doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-    output = Path("results/bench/round_trip.csv")
-    parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     arguments = parser.parse_args()
     files = [file for path in arguments.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
     write(pd.DataFrame(measure(read(file)) for file in files), arguments.output)

@@ -15,7 +15,7 @@ import heapq
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, get_type_hints
 
 from nmt.corpora.registry import Corpus, read_registry
 from nmt.report.markup import markdown_table
@@ -68,20 +68,14 @@ class Peak(NamedTuple):
     processor: str
 
 
-def read_rows(path: Path) -> list[Row]:
+Kind = TypeVar("Kind", Row, Peak)
+
+
+def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
     """The measurements in a CSV file."""
-    rows = []
-    for stage, pairs, words, *figures, processor, text in read_csv(path, Row._fields):
-        seconds, core_seconds, pairs_a_second, peak_mb, disk_mb = map(float, figures)
-        amounts = (seconds, core_seconds, pairs_a_second, peak_mb, disk_mb)
-        rows.append(Row(stage, int(pairs), int(words), *amounts, processor, text))
-    return rows
-
-
-def read_peaks(path: Path) -> list[Peak]:
-    """The measurements of memory in a CSV file."""
-    rows = read_csv(path, Peak._fields)
-    return [Peak(stage, int(pairs), float(peak_mb), processor) for stage, pairs, peak_mb, processor in rows]
+    types = get_type_hints(kind).values()
+    rows = read_csv(path, kind._fields)
+    return [kind._make(read(cell) for read, cell in zip(types, row, strict=True)) for row in rows]
 
 
 def write_rows(path: Path, rows: Sequence[Row] | Sequence[Peak]) -> None:
@@ -190,9 +184,9 @@ def work_out(rows: Sequence[Row], peaks: Sequence[Peak], sizes: Sequence[int], c
 
 def write_tables(source: Path, memory: Path, output: Path, page: Path) -> None:
     """Write the costs of all corpora, from the measurements in `source` and `memory`; renew both tables of `page`."""
-    rows = [row for row in read_rows(source) if not row.stage.startswith(PLAIN)]
+    rows = [row for row in read_rows(source, Row) if not row.stage.startswith(PLAIN)]
     sizes = sorted({row.pairs for row in rows})
-    worked = work_out(rows, read_peaks(memory), sizes, training_corpora())
+    worked = work_out(rows, read_rows(memory, Peak), sizes, training_corpora())
     write_csv(output, COLUMNS, worked.rows)
     tables = iter([measured(rows, sizes), "\n".join(markdown_table(HEADINGS, worked.rows))])
     text = TABLE.sub(lambda _: f"{next(tables)}\n", page.read_text(encoding="utf-8"))

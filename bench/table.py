@@ -11,16 +11,17 @@ import pandas as pd
 
 
 def make_parser(
-    name: str, description: str | None, rounds: int, contenders: Iterable[str] = ()
+    name: str, description: str | None, rounds: int | None = None, contenders: Iterable[str] = ()
 ) -> argparse.ArgumentParser:
-    """The parser of `python -m bench.NAME`: the number of rounds, by default `rounds`, and the output file.
+    """The parser of `python -m bench.NAME`: the output file and, by default `rounds`, the number of rounds if any.
 
     With `contenders`, the names of implementations, `only` is the list of those that the user wants: by default all.
     """
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=description)
-    parser.add_argument(
-        "--rounds", type=int, default=rounds, help="measurements of each contender (default: %(default)s)"
-    )
+    if rounds is not None:
+        parser.add_argument(
+            "--rounds", type=int, default=rounds, help="measurements of each contender (default: %(default)s)"
+        )
     output = Path(f"results/bench/{name}.csv")
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     names = list(dict.fromkeys(contenders))

@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from bench.command import run
-from bench.table import write
+from bench.table import make_parser, write
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.sentences import read_parallel
 from nmt.settings.checks import unknown
@@ -98,14 +98,12 @@ def rows(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.witness", description=__doc__)
+    parser = make_parser("witness", __doc__)
     parser.add_argument("--config", default="config/open.yaml", help="the experiment's file (default: %(default)s)")
     parser.add_argument("--variant", default="RNNsearch-50", help="the variant (default: %(default)s)")
     parser.add_argument(
         "--python", default=".venv-peers/bin/python", help="interpreter of JoeyNMT (default: %(default)s)"
     )
-    output = Path("results/bench/witness.csv")
-    parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
     arguments = parser.parse_args()
     try:
         witness(arguments)

@@ -20,7 +20,6 @@ from bench.scale import (
     hours,
     memory,
     paper_words,
-    read_peaks,
     read_rows,
     shares,
     training_corpora,
@@ -60,8 +59,8 @@ def test_every_stage_is_measured(
     monkeypatch.chdir(ROOT)
     output, made, costs = tmp_path / "data.csv", page(tmp_path), tmp_path / "costs.csv"
     words = ["--pairs", "150", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
-    assert main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)]) == 0
-    rows = read_rows(output)
+    main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)])
+    rows = read_rows(output, Row)
     assert [one.stage for one in rows] == STAGES
     assert {one.pairs for one in rows} == {150}
     assert all(one.words > 150 and one.seconds > 0 and 5 < one.peak_mb < 1500 for one in rows)
@@ -91,8 +90,8 @@ def test_memory_is_measured_on_as_many_pairs_as_the_registry_has(
     monkeypatch.chdir(ROOT)
     words = ["--registry", str(small_registry(tmp_path)), "--folder", str(tmp_path / "made")]
     output, made, costs = tmp_path / "memory.csv", page(tmp_path), tmp_path / "costs.csv"
-    assert bench_memory.main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)]) == 0
-    peaks = read_peaks(output)
+    bench_memory.main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)])
+    peaks = read_rows(output, Peak)
     assert [(peak.stage, peak.pairs) for peak in peaks] == [(stage, 40_840) for stage in WHOLE]
     assert all(5 < peak.peak_mb < 1500 for peak in peaks)
     assert costs.read_text() != COSTS.read_text()
@@ -117,9 +116,9 @@ def test_a_stage_that_fails_is_one_line(
 ) -> None:
     monkeypatch.chdir(ROOT)
     words = ["--pairs", "0", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
-    assert main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")]) == 1
-    _, said = capsys.readouterr().err.strip().split("\n")  # after the warning about the built-in language
-    assert said.startswith("bench.data: nmt extract failed: nmt extract: ")
+    with pytest.raises(SystemExit, match=r"^bench\.data: nmt extract failed: nmt extract: .*$"):
+        main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")])
+    [_] = capsys.readouterr().err.strip().split("\n")  # the warning about the built-in language
     assert not (tmp_path / "data.csv").exists()
 
 
@@ -180,7 +179,7 @@ def test_the_whole_text_is_extrapolated_by_the_ratio_of_the_words() -> None:
 def test_measurements_survive_the_file(tmp_path: Path) -> None:
     rows = [row("score_pairs", 1000, 12.5), row("score_pairs", 2000, 25.0)]
     write_rows(tmp_path / "data.csv", rows)
-    assert read_rows(tmp_path / "data.csv") == [one._replace(disk_mb=0.0) for one in rows]
+    assert read_rows(tmp_path / "data.csv", Row) == [one._replace(disk_mb=0.0) for one in rows]
 
 
 def test_the_tables_are_made_from_the_measurements(tmp_path: Path) -> None:
@@ -195,7 +194,7 @@ def test_the_tables_are_made_from_the_measurements(tmp_path: Path) -> None:
 
 
 def test_measured_time_is_linear_and_memory_is_flat() -> None:
-    rows = read_rows(MEASURED)
+    rows = read_rows(MEASURED, Row)
     sizes = sorted({one.pairs for one in rows if one.stage == "binarize"})
     of = {(one.stage, one.pairs): one for one in rows}
     for stage in STAGES:
@@ -206,8 +205,8 @@ def test_measured_time_is_linear_and_memory_is_flat() -> None:
 
 
 def test_the_whole_text_takes_less_than_six_hours_and_1500_mb_per_process() -> None:
-    rows = [one for one in read_rows(MEASURED) if not one.stage.startswith("sacremoses")]
-    peaks, corpora = read_peaks(MEMORY), training_corpora()
+    rows = [one for one in read_rows(MEASURED, Row) if not one.stage.startswith("sacremoses")]
+    peaks, corpora = read_rows(MEMORY, Peak), training_corpora()
     assert [(peak.stage, peak.pairs) for peak in peaks] == [
         (stage, sum(corpus.pairs or 0 for corpus in corpora)) for stage in WHOLE
     ]
