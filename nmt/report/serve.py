@@ -296,11 +296,7 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
         raise UserError(f"--port {port}: must be from 0 to {2**16 - 1}")
     try:
         return _Server((host, port), Handler)
-    except (
-        OSError,
-        UnicodeError,
-        TypeError,
-    ) as error:  # of a name that is too long
+    except (OSError, UnicodeError, TypeError) as error:  # of a name that is too long
         reason = error.strerror if isinstance(error, OSError) else "no name of a machine"
         raise UserError(f"--host {host} --port {port}: {reason}; name others") from None
 

@@ -266,10 +266,7 @@ class _Search:
 
 @torch.no_grad()
 def search(
-    model: Network,
-    sources: Sequence[Sequence[int]],
-    settings: BeamSettings,
-    watch: Watch | None = None,
+    model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings, watch: Watch | None = None
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer if the search found fewer.
 
@@ -292,10 +289,7 @@ def search(
 
 
 def _search_once(
-    model: Network,
-    sources: Sequence[Sequence[int]],
-    settings: BeamSettings,
-    watch: Watch | None,
+    model: Network, sources: Sequence[Sequence[int]], settings: BeamSettings, watch: Watch | None
 ) -> list[list[Hypothesis]]:
     """As `search`, without the fallback."""
     pace = pace_of(next(model.parameters()).device)

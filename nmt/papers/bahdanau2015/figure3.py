@@ -20,7 +20,4 @@ def run(arguments: argparse.Namespace) -> None:
     if not panels:
         warn(f"{arguments.points}: no alignment in it; Figure 3 is empty")
     with style():
-        save(
-            draw(panels, otherwise="no sentence of 10 to 20 words without unknown words"),
-            arguments.outputs,
-        )
+        save(draw(panels, otherwise="no sentence of 10 to 20 words without unknown words"), arguments.outputs)
