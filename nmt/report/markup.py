@@ -40,8 +40,12 @@ def add_generated_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of every step that makes a table: --generated, --output-csv and --output-md."""
+def add_table_arguments(parser: argparse.ArgumentParser, *, printed: bool = False) -> None:
+    """The options of every step that makes a table, with --printed for one whose numbers the paper prints, too."""
+    if printed:
+        parser.add_argument(
+            "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
+        )
     add_generated_argument(parser)
     parser.add_argument("--output-csv", type=Output, required=True)
     parser.add_argument("--output-md", type=Output, required=True)

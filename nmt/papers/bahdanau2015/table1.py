@@ -43,14 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="names of the systems, in the table's order; a model's seeds share its name",
     )
     parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
-    )
-    parser.add_argument(
         "--phrase-based", metavar="LABEL", help="which of the systems is the phrase-based one (default: none)"
     )
     parser.add_argument("--tuning", nargs="?", metavar="JSON", help="what the tuning of that system left")
     PhraseBased.add_argument(parser)
-    add_table_arguments(parser)
+    add_table_arguments(parser, printed=True)
     parser.add_argument("--output-tex", type=Output, required=True)
 
 

@@ -41,10 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--development-nll", required=True, nargs="+", help="the same on the development set")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
-    parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
-    )
-    add_table_arguments(parser)
+    add_table_arguments(parser, printed=True)
 
 
 def read_nll(path: str) -> dict[str, Any]:

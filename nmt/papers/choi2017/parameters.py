@@ -31,10 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare", nargs=2, action="append", default=[], metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
-    parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
-    )
-    add_table_arguments(parser)
+    add_table_arguments(parser, printed=True)
 
 
 def count(path: str) -> Counter[str]:

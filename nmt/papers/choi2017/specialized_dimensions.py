@@ -23,11 +23,10 @@ import numpy as np
 from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
-from nmt.papers.choi2017.weights import encode, fine_grained, require_fine_grained
+from nmt.papers.choi2017.weights import add_model_arguments, encode, fine_grained, require_fine_grained
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
 from nmt.system.files import UserError, read_lines, warn, write_lines
-from nmt.system.options import add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
 from nmt.toy.words import word_classes
@@ -99,18 +98,13 @@ class AlignedSymbols:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", required=True, type=Path, metavar="DIR", help="folder of the model with fine-grained attention"
-    )
+    add_model_arguments(parser)
     parser.add_argument(
         "--aligner", required=True, type=Path, metavar="DIR", help="folder of the model that says what aligns"
     )
-    parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
-    parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
     Figure4.add_argument(parser)
     parser.add_argument("--seed", required=True, type=int)
     add_table_arguments(parser)
-    add_device_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

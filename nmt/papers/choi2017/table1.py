@@ -50,10 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON of the step evaluate on the test set: for each model a file for each beam width",
     )
     parser.add_argument("--development-scores", required=True, nargs="+", help="the same on the development set")
-    parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
-    )
-    add_table_arguments(parser)
+    add_table_arguments(parser, printed=True)
 
 
 def run(arguments: argparse.Namespace) -> None:

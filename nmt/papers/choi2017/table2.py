@@ -35,10 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
     )
-    parser.add_argument(
-        "--printed", nargs="?", metavar="TSV", help="the paper's numbers, to stand beside ours (default: none)"
-    )
-    add_table_arguments(parser)
+    add_table_arguments(parser, printed=True)
 
 
 def run(arguments: argparse.Namespace) -> None:

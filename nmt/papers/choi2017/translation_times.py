@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 from typing import TYPE_CHECKING
 
 from nmt.evaluation.sentences import paired
@@ -71,17 +72,16 @@ def run(arguments: argparse.Namespace) -> None:
     if len(set(counts.values())) > 1:
         said = ", ".join(f"{label} of {count}" for label, count in counts.items())
         raise UserError(f"{arguments.source}: symbols of different sentences ({said}); time models of one vocabulary")
-    for label, batch in ((label, batch) for label in networks for batch in batches):
+    for label, batch in product(networks, batches):
         seconds(networks[label], turns[label][-1], batch, settings)
     rows: list[list[Cell]] = []
     count = len(turns[arguments.labels[0]])
     with Progress("translation_times", count, "turns", silent=SILENT_SECONDS) as progress:
         for turn in range(count):
-            for batch in batches:
-                for label in list(networks)[:: -1 if turn % 2 else 1]:
-                    sources = turns[label][turn]
-                    taken = number(seconds(networks[label], sources, batch, settings), 4)
-                    rows.append([label, batch, turn, len(sources), taken, chosen.beam, device_name(device)])
+            for batch, label in product(batches, list(networks)[:: -1 if turn % 2 else 1]):
+                sources = turns[label][turn]
+                taken = number(seconds(networks[label], sources, batch, settings), 4)
+                rows.append([label, batch, turn, len(sources), taken, chosen.beam, device_name(device)])
             progress.update(1)
     write_csv(arguments.output, COLUMNS, rows)
 

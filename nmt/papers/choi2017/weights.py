@@ -34,15 +34,20 @@ def add_line_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--line", type=int, required=True, metavar="N", help="the sentence to show, counted from 1")
 
 
-def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of a step that shows the weights of one model in one sentence; `one_sentence` reads them."""
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of a step that reads the weights of one model in its translations."""
     parser.add_argument(
         "--model", required=True, type=Path, metavar="DIR", help="folder of the model with fine-grained attention"
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument("--translation", required=True, metavar="FILE", help="symbols of the model's translations")
-    add_line_argument(parser)
     add_device_arguments(parser)
+
+
+def add_one_sentence_arguments(parser: argparse.ArgumentParser) -> None:
+    """The same, and that of a step that shows one sentence; `one_sentence` reads them."""
+    add_model_arguments(parser)
+    add_line_argument(parser)
 
 
 def encode(
