@@ -37,6 +37,7 @@ class Curve:
     """The values of one measure of one training run, with the updates and hours at each.
 
     It starts after `start` updates, those of the model that it continues. The `seed` is None where it is not known.
+    The mean curve of several seeds also has their `lower` and `upper` values.
     """
 
     seed: int | None = None
@@ -44,18 +45,11 @@ class Curve:
     updates: list[int] = field(default_factory=list)
     hours: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
 
 
 Curves = dict[str, dict[str, list[Curve]]]  # model -> measure -> a curve for each seed
-
-
-@dataclass(frozen=True)
-class Band:
-    """The mean curve of the seeds of one model, and their lowest and highest values."""
-
-    mean: Curve
-    lower: list[float]
-    upper: list[float]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,10 +99,10 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
     return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
-def over_seeds(curves: Sequence[Curve]) -> Band:
-    """The band of several curves, at the updates since their starts that all of them have."""
+def over_seeds(curves: Sequence[Curve]) -> Curve:
+    """The mean of several curves, at the updates since their starts that all of them have."""
     if not curves:
-        return Band(Curve(), [], [])
+        return Curve()
     points = [
         {updates - one.start: at for updates, *at in zip(one.updates, one.hours, one.values, strict=True)}
         for one in curves
@@ -117,13 +111,13 @@ def over_seeds(curves: Sequence[Curve]) -> Band:
     start = round(fmean(one.start for one in curves))
     hours = [fmean(one[own][0] for one in points) for own in common]
     values = [[one[own][1] for one in points] for own in common]
-    mean = Curve(None, start, [start + own for own in common], hours, [*map(fmean, values)])
-    return Band(mean, [*map(min, values)], [*map(max, values)])
+    updates, means = [start + own for own in common], [*map(fmean, values)]
+    return Curve(None, start, updates, hours, means, [*map(min, values)], [*map(max, values)])
 
 
-def bands(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Band]]:
-    """The band of each measure of each model; the train NLL is smoothed."""
-    found: dict[str, dict[str, Band]] = {}
+def mean_curves(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Curve]]:
+    """The mean curve of each measure of each model; the train NLL is smoothed."""
+    found: dict[str, dict[str, Curve]] = {}
     for model, measures in curves.items():
         earlier = [one.values for one in curves[before[model]][TRAIN_NLL]] if model in before else []
         smooth = [
@@ -142,8 +136,8 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
     experiment; those without a style of their own get one by their place.
     """
     before = {model: other for model, other in (continues or {}).items() if {model, other} <= curves.keys()}
-    drawn = bands(curves, before)
-    short = all(hours < 1 for measures in drawn.values() for band in measures.values() for hours in band.mean.hours)
+    drawn = mean_curves(curves, before)
+    short = all(hours < 1 for measures in drawn.values() for curve in measures.values() for hours in curve.hours)
     has_bleu = any(measures[DEVELOPMENT_BLEU] for measures in curves.values())
     shown = [one for one in MEASURES if has_bleu or one != DEVELOPMENT_BLEU]
     style_of = styles(dict.fromkeys([*systems, *curves]))
@@ -152,14 +146,14 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
     for row, measure in zip(panels, shown, strict=True):
         for axes, by in zip(row, ("updates", "hours"), strict=True):
             for model, of_model in drawn.items():
-                band = of_model[measure]
-                place = places(band.mean, by, short)
+                curve = of_model[measure]
+                place = places(curve, by, short)
                 if len(curves[model][measure]) > 1:
                     colour = style_of[model].colour
-                    axes.fill_between(place, band.lower, band.upper, color=colour, alpha=0.15, linewidth=0)
+                    axes.fill_between(place, curve.lower, curve.upper, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(
                     place,
-                    band.mean.values,
+                    curve.values,
                     **style_of[model].options(),
                     markersize=5,
                     markevery=[-1],
@@ -173,7 +167,7 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
             else:
                 axes.yaxis.set_major_locator(MaxNLocator(steps=ROUND))
             for model, other in before.items():
-                end, begin = (places(drawn[one][TRAIN_NLL].mean, by, short) for one in (other, model))
+                end, begin = (places(drawn[one][TRAIN_NLL], by, short) for one in (other, model))
                 if end and begin:
                     mark(axes, min(end[-1], begin[0]), f"continues {other}" if measure == TRAIN_NLL else "")
             axes.grid(color="0.9", linewidth=0.6)
