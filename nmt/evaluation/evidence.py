@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
     evaluations = arguments.evaluations or [""] * len(labels)
     paired(labels, "--evaluations", evaluations)
     sources, targets = (
-        side(arguments.lmplz, arguments.order, [Path(text) for _, text in paired(labels, option, texts)], test)
+        side(arguments.lmplz, arguments.order, list(map(Path, paired(labels, option, texts).values())), test)
         for option, texts, test in zip(
             ("--sources", "--targets"), (arguments.sources, arguments.targets), arguments.test, strict=True
         )

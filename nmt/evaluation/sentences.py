@@ -23,26 +23,22 @@ def read_parallel(*paths: str) -> list[list[str]]:
     return files
 
 
-def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> list[tuple[str, str]]:
-    """(label, path) of each model; UserError where --labels and `option` differ in number, or a label is repeated."""
-    _check_number(labels, option, paths)
-    for label in labels:
-        if labels.count(label) > 1:
-            raise UserError(f"--labels: {label} is given twice; every model needs a label of its own")
-    return list(zip(labels, paths, strict=True))
-
-
 def grouped(labels: Sequence[str], option: str, paths: Sequence[Item]) -> dict[str, list[Item]]:
     """Label -> the files of this model, one for each of its seeds; UserError where the two differ in number."""
-    _check_number(labels, option, paths)
+    if len(labels) != len(paths):
+        raise UserError(
+            f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label for each file"
+        )
     groups: dict[str, list[Item]] = {}
     for label, path in zip(labels, paths, strict=True):
         groups.setdefault(label, []).append(path)
     return groups
 
 
-def _check_number(labels: Sequence[str], option: str, paths: Sequence[object]) -> None:
-    if len(labels) != len(paths):
-        raise UserError(
-            f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label for each file"
-        )
+def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> dict[str, str]:
+    """Label -> the only file of this model; UserError as `grouped`, and where a label is repeated."""
+    groups = grouped(labels, option, paths)
+    for label, files in groups.items():
+        if len(files) > 1:
+            raise UserError(f"--labels: {label} is given twice; every model needs a label of its own")
+    return {label: path for label, [path] in groups.items()}

@@ -66,13 +66,13 @@ def read_summary(path: str) -> dict[str, Any]:
 
 def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
-    train = dict(paired(arguments.labels, "--train-nll", arguments.train_nll))
-    development = dict(paired(arguments.labels, "--development-nll", arguments.development_nll))
+    train = paired(arguments.labels, "--train-nll", arguments.train_nll)
+    development = paired(arguments.labels, "--development-nll", arguments.development_nll)
     if len(arguments.batches) != len(arguments.labels):
         raise UserError(f"--batches: {len(arguments.batches)} numbers; give one for each of --labels")
     summaries = paired(arguments.labels, "--summaries", arguments.summaries)
     models: dict[str, dict[str, Any]] = {}
-    for (label, path), batch in zip(summaries, arguments.batches, strict=True):
+    for (label, path), batch in zip(summaries.items(), arguments.batches, strict=True):
         trained, developed, summary = read_nll(train[label]), read_nll(development[label]), read_summary(path)
         seen = summary["updates"] * batch
         models[label] = summary | {

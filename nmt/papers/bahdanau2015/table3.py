@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     models = paired(arguments.labels, "--translations", arguments.translations)
     source, raw_source, reference, *translations = read_parallel(
-        arguments.source, arguments.raw_source, arguments.reference, *(path for _, path in models)
+        arguments.source, arguments.raw_source, arguments.reference, *models.values()
     )
     first = printed_sentences(arguments.set, "Table 3", raw_source)
     chosen = choose(source, first, settings.minimum_words, settings.sentences, arguments.seed)

@@ -11,7 +11,6 @@ from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.weights import add_line_argument, encode_line
 from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import alignments
-from nmt.system.files import UserError
 from nmt.system.options import Output, add_device_arguments
 
 
@@ -33,17 +32,13 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     device = prepare(arguments)
-    if len(arguments.translation) != len(arguments.model):
-        raise UserError(
-            f"--translation: {len(arguments.translation)} files for {len(arguments.model)} models; give one for each"
-        )
+    models = paired(arguments.labels, "--model", arguments.model)
+    translations = paired(arguments.labels, "--translation", arguments.translation)
     panels = []
-    for (label, folder), path in zip(
-        paired(arguments.labels, "--model", arguments.model), arguments.translation, strict=True
-    ):
+    for label, folder in models.items():
         trained = load_trained(folder, device)
         trained.require_attention("Figure 2")
-        sentence = encode_line(trained, arguments.source, path, arguments.line)
+        sentence = encode_line(trained, arguments.source, translations[label], arguments.line)
         [weights] = alignments(trained.model, [sentence.source_ids], [sentence.target_ids])
         panels.append(Panel(label, sentence.source, sentence.target, weights))
     write_panels(arguments.output, panels)

@@ -43,7 +43,7 @@ def count(path: str) -> Counter[str]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    counts = {label: count(path) for label, path in paired(arguments.labels, "--models", arguments.models)}
+    counts = {label: count(path) for label, path in paired(arguments.labels, "--models", arguments.models).items()}
     baselines = dict(arguments.compare)
     for label in [*baselines, *baselines.values()]:
         if label not in counts:

@@ -51,9 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     device = prepare(arguments)
-    models = {
-        label: load_trained(folder, device) for label, folder in paired(arguments.labels, "--models", arguments.models)
-    }
+    folders = paired(arguments.labels, "--models", arguments.models)
+    models = {label: load_trained(folder, device) for label, folder in folders.items()}
     chosen: Translate = arguments.settings
     for trained in models.values():
         trained.freeze(chosen.precision)

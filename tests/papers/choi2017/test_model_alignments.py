@@ -37,4 +37,4 @@ def test_what_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main([*options, *texts]) == 1
     assert "but Figure 2 needs attention" in capsys.readouterr().err
     assert main([*options, texts[0]]) == 1
-    assert "--translation: 1 files for 2 models; give one for each" in capsys.readouterr().err
+    assert "2 labels for 1 files of --translation; give one label for each file" in capsys.readouterr().err
