@@ -62,15 +62,13 @@ def show_table(path: str, *, is_section: bool = False) -> str:
     """A table in Markdown or in CSV. Raises UserError for another format and for an empty file.
 
     A section of a page has its own heading <h2>: the table's heading is left out there, and further ones are a level
-    lower.
-
-    The page itself says whether its language is made up.
+    lower. The page itself says whether its language is made up.
     """
     lines = [visible(line) for line in read_lines(path)]
     if not any(lines):
         raise UserError(f"{path}: empty; make it again")
     if path.endswith(".md"):
-        left_out = (f"**{MADE_UP}**", *([lines[0]] if is_section and lines[:1] and lines[0].startswith("# ") else []))
+        left_out = [f"**{MADE_UP}**", *([lines[0]] if is_section and lines[0].startswith("# ") else [])]
         return _markdown("\n".join(line for line in lines if line not in left_out), deeper=is_section)
     if path.endswith(".csv"):
         return _csv(path, rows_of_csv(lines))

@@ -151,8 +151,8 @@ def of_seeds(seeds: int) -> str:
 def run(arguments: argparse.Namespace) -> None:
     if not arguments.pair:
         raise UserError("--pair: nothing to compare; name a system and its baseline")
-    if arguments.resamples < 1 or arguments.seed < 0:
-        raise UserError("--resamples, --seed: give 1 resample or more and a seed that is not negative")
+    if arguments.resamples < 1:
+        raise UserError("--resamples 0: must be 1 or more")
     fold = [(system, baseline) for system, baseline in arguments.folded]
     pairs = [*((system, baseline) for system, baseline in arguments.pair), *fold]
     for option, named in (("--pair", arguments.pair), ("--folded", fold)):
