@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bench.eager import randomized
 from bench.turns import Figures
 from nmt.system.device import keep_memory
 
@@ -63,14 +64,6 @@ def hide_unrelated() -> None:
     """Replace the libraries that the peers import for other purposes, which their environment lacks."""
     for module in UNRELATED:
         sys.modules[module] = Empty(module)
-
-
-def randomized(model: nn.Module) -> nn.Module:
-    """Give `model` random weights."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.01)
-    return model
 
 
 def joeynmt_model(symbols: Sequence[int], embedding: int, hidden: int, **initialization: object) -> nn.Module:

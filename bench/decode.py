@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pandas as pd
 import torch
 
-from bench.eager import Eager
+from bench.eager import Eager, randomized
 from bench.machine import HEAP_KEPT, PAPER, SYMBOLS, layer_sizes, name, now
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
@@ -44,13 +44,10 @@ def prepare(
     sources = torch.randint(2, symbols, (batch, LENGTH - 1), generator=generator)
     ours = implementation == "ours"
     model = Network(architecture, symbols, symbols) if ours else Eager(symbols, *layer_sizes(architecture))
-    model = model.to(device).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.01)
-        if isinstance(model, Network):
-            model.decoder.readout.b_o[EOS] = 100  # every translation ends as soon as it is allowed to
-            model.freeze(precision)
+    model = randomized(model.to(device).eval())
+    if isinstance(model, Network):
+        model.decoder.readout.b_o.data[EOS] = 100  # every translation ends as soon as it is allowed to
+        model.freeze(precision)
     ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
 
     def translate() -> None:

@@ -6,9 +6,13 @@ once, and U_a h_j once a sentence. The rest is left to autograd, `torch.optim.Ad
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 class Gated(nn.Module):
@@ -113,3 +117,11 @@ class Eager(nn.Module):
             state = self.unit(self.unit.W(previous) + self.C(context[rows]), state[rows])
             chosen.append(words)
         return torch.stack(chosen, dim=1)
+
+
+def randomized(model: Model) -> Model:
+    """Give `model` random weights."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.01)
+    return model

@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -34,7 +34,7 @@ from torch.profiler import ProfilerActivity, profile
 from bench import step
 from bench.decode import BEAM
 from bench.decode import prepare as prepare_search
-from bench.eager import Eager
+from bench.eager import Eager, Model
 from bench.machine import PAPER, SYMBOLS, TYPES, durations, layer_sizes, name, product_rate, products_of_update
 from bench.train import BATCH, LENGTHS, made_up
 from nmt.corpora.shortlist import EOS
@@ -54,7 +54,6 @@ KERNELS = 20
 NAME = 60  # characters of a kernel's name
 
 Row = dict[str, Any]
-Model = TypeVar("Model", bound=nn.Module)
 
 
 class Job(NamedTuple):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from bench.eager import Eager
+from bench.eager import Eager, randomized
 from bench.machine import HEAP_KEPT, MODELS, SYMBOLS, name, products_of_update, rates
 from bench.table import make_parser, write
 from bench.turns import Figures, medians
@@ -101,10 +101,7 @@ def prepare(
         update = make_update(network.to(device), optimization, device, Processes())
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
     else:
-        plain = Eager(SYMBOLS).to(device)
-        with torch.no_grad():
-            for parameter in plain.parameters():
-                parameter.normal_(std=0.01)
+        plain = randomized(Eager(SYMBOLS).to(device))
         plain_optimizer = torch.optim.Adadelta(plain.parameters(), 1.0, 0.95, 1e-6)
         compiled = torch.compile(plain) if implementation == "torch.compile" else plain
 
