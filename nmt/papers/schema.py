@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from nmt import papers
-from nmt.settings.checks import Check, checks, identifier, parts_of
+from nmt.settings.checks import checks, identifier, parts_of
 from nmt.settings.experiment import OF_A_VARIANT, OPTIONAL, SECTIONS, Experiment
 from nmt.settings.variant import KINDS
 from nmt.system.files import write_lines
@@ -72,13 +72,9 @@ def _settings(kind: type) -> dict[str, Schema]:
     """The schema of each checked field of a dataclass, with what is expected and the default."""
     defaults = {one.name: one.default for one in fields(kind) if one.default is not MISSING}
     return {
-        key: _setting(check) | ({"default": defaults[key]} if key in defaults else {})
+        key: {**check.schema, "description": check.expected} | ({"default": defaults[key]} if key in defaults else {})
         for key, check in checks(kind).items()
     }
-
-
-def _setting(check: Check) -> Schema:
-    return {**check.schema, "description": check.expected}
 
 
 def _paper(name: str) -> Schema:

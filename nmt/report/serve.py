@@ -229,7 +229,8 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
                 return
             self._head(HTTPStatus.OK, "application/x-ndjson")
             self._unsent = b""
-            self._send(service.translate(text, self._show))
+            answer = service.translate(text, self._show)
+            self.wfile.write(self._unsent + _line(answer))
 
         def _text(self) -> str:
             """The text of the request; ValueError where there is none."""
@@ -285,9 +286,6 @@ def server(service: Service, page: str, host: str, port: int, allowed: Sequence[
             writable.register(self.connection, select.POLLOUT)
             if writable.poll(0):
                 self._unsent = self._unsent[self.connection.send(self._unsent) :]
-
-        def _send(self, message: Message) -> None:
-            self.wfile.write(self._unsent + _line(message))
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Nothing is logged."""

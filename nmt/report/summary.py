@@ -65,14 +65,10 @@ def _clause(comparisons: Sequence[Comparison], first: str, further: str) -> str:
     """The comparisons as a list of words, the first of which has the verb and names the unit; "" for none."""
     parts = [
         (further if place else first).format(system=one.system, baseline=one.baseline)
-        + f" ({_signed(one.difference)}{'' if place else ' BLEU'})"
+        + f" ({one.difference:+.2f}{'' if place else ' BLEU'})".replace("-", "−")
         for place, one in enumerate(comparisons)
     ]
     return listed(parts)
-
-
-def _signed(difference: float) -> str:
-    return f"{difference:+.2f}".replace("-", "−")
 
 
 def bleu_table(systems: Sequence[str], bleu: Mapping[str, Sequence[float]]) -> str:

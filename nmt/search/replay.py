@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
 
 from nmt.model.network import Network
 from nmt.search.step import Beams, Step, each_tensor, tensors
@@ -25,7 +24,7 @@ class Recording:
     """A recorded step for beams of certain shapes, with its own places in memory."""
 
     def __init__(self, step: Step, beams: Beams) -> None:
-        self._places: Beams = each_tensor(beams, _copied)
+        self._places: Beams = each_tensor(beams, partial(torch.clone, memory_format=torch.contiguous_format))
         self._replay = captured(lambda: self.fill(step(self._places)), beams.choice.found.device)
 
     def fill(self, beams: Beams) -> None:
@@ -38,10 +37,6 @@ class Recording:
         """Take a step. The result lies in the places, which the next step overwrites."""
         self._replay()
         return self._places
-
-
-def _copied(tensor: Tensor) -> Tensor:
-    return tensor.clone(memory_format=torch.contiguous_format)
 
 
 class Replays:

@@ -16,11 +16,6 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
 from nmt.system.files import UserError
 
-__all__ = [
-    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "check", "curves"),
-    *("phrase_based_options", "shown", "without"),
-]
-
 TITLE = "RNNsearch, reproduced"
 REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"
 CLAIM = (

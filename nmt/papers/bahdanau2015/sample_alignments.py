@@ -84,7 +84,12 @@ def pick(
 def run(arguments: argparse.Namespace) -> None:
     sources, raw_sources = read_parallel(arguments.source, arguments.raw_source)
     source_shortlist, target_shortlist = read_shortlists(arguments)
-    wanted = chosen_line(arguments.settings.chosen, len(sources))
+    chosen: int | str = arguments.settings.chosen
+    wanted = None if isinstance(chosen, str) else chosen - 1
+    if wanted is not None and wanted >= len(sources):
+        raise UserError(
+            f"chosen: {chosen} is not a line of the source; give a number from 1 to {len(sources)}, or auto"
+        )
     lines = printed_sentences(arguments.set, "Figure 3", raw_sources)
     kept: dict[int | None, Alignment] = {}
     candidates = []
@@ -110,12 +115,3 @@ def run(arguments: argparse.Namespace) -> None:
         for letter, alignment in picked.items()
     ]
     write_panels(arguments.output, panels)
-
-
-def chosen_line(chosen: int | str, lines: int) -> int | None:
-    """The index of the chosen sentence, None for auto; UserError where the source has no such line."""
-    if isinstance(chosen, str):
-        return None
-    if chosen > lines:
-        raise UserError(f"chosen: {chosen} is not a line of the source; give a number from 1 to {lines}, or auto")
-    return chosen - 1

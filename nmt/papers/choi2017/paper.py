@@ -15,11 +15,6 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.system.files import UserError
 
-__all__ = [
-    *("CLAIM", "REFERENCE", "STEPS", "TITLE", "Settings", "artefacts", "beams", "check", "language_pair"),
-    *("points", "timed", "without"),
-]
-
 TITLE = "Fine-grained attention, reproduced"
 REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"
 CLAIM = "Attention that weighs each dimension of an annotation by itself translates better than one weight for all."

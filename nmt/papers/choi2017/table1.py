@@ -25,7 +25,6 @@ COLUMNS = (
 # Further columns where a model was trained with several seeds: standard deviations of the columns that they name.
 SPREADS = ("test", "development", "test_detokenized", "development_detokenized")
 WITH_SEEDS = (*COLUMNS, *(f"{column}_sd" for column in SPREADS), "seeds")
-SIDES = ("test", "development")
 # Where the paper's text and its Table 1 disagree.
 SLIPS = (
     "Two differences in the paper's text are not those of its table: +1.4 by fine-grained attention holds at beam 1 "
@@ -154,9 +153,7 @@ def _table(rows: Sequence[dict[str, str]], *kinds: tuple[str, str]) -> list[str]
     A kind is what comes before and after `test` and `development` in the names of the CSV's columns.
     """
     cells = {
-        (row["model"], row["pair"], row["beam"], (before, after)): _both(
-            *(_spread(row, before + of + after) for of in SIDES)
-        )
+        (row["model"], row["pair"], row["beam"], (before, after)): _both(row, before, after)
         for row in rows
         for before, after in kinds
     }
@@ -171,10 +168,8 @@ def _table(rows: Sequence[dict[str, str]], *kinds: tuple[str, str]) -> list[str]
     return markdown_table(["Model", *titles], lines)
 
 
-def _spread(row: dict[str, str], column: str) -> str:
-    deviation = row.get(f"{column}_sd")
-    return f"{row[column]} ± {deviation}" if deviation else row[column]
-
-
-def _both(test: str, development: str) -> str:
+def _both(row: dict[str, str], before: str, after: str) -> str:
+    """The score of the test set and, in brackets, of the development set, with what several seeds deviate."""
+    columns = (f"{before}{side}{after}" for side in ("test", "development"))
+    test, development = (row[one] + (f" ± {sd}" if (sd := row.get(f"{one}_sd")) else "") for one in columns)
     return f"{test} ({development})" if test else "–"
