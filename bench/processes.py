@@ -16,28 +16,16 @@ from contextlib import suppress
 import pandas as pd
 import torch
 
-from bench.machine import SYMBOLS, name
+from bench.machine import name
 from bench.table import make_parser, write
-from bench.train import BATCH, made_up
+from bench.train import BATCH, made_up, our_update
 from bench.turns import Figures, medians
-from nmt.model.initialization import initialize
-from nmt.model.network import Network
-from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import keep_memory
 from nmt.training.batches import Batch
-from nmt.training.parallel import Processes, joined
-from nmt.training.update import Update
+from nmt.training.parallel import joined
 
 CPU = torch.device("cpu")
 WORDS = 20
-
-
-def updater(processes: Processes) -> Update:
-    """The update of the paper's RNNsearch."""
-    optimization = Optimization(updates=1, seed=1)
-    model = Network(Architecture(output_rank=None), SYMBOLS, SYMBOLS)
-    initialize(model, optimization)
-    return Update(model, optimization, CPU, processes)
 
 
 def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.connection.Connection) -> None:
@@ -48,7 +36,7 @@ def work(rank: int, world: int, port: int, core: int, turns: multiprocessing.con
     torch.set_num_threads(1)
     keep_memory()
     with joined(CPU) as processes:
-        update = updater(processes)
+        update = our_update(CPU, processes=processes)
         batch = processes.share(Batch(*(torch.cat([part] * world) for part in made_up(WORDS, WORDS))))
         turns.send("ready")
         with suppress(EOFError):
@@ -62,7 +50,7 @@ def prepare(processes: int) -> Callable[[], Figures]:
     words = processes * BATCH * WORDS
     if processes == 1:
         keep_memory()
-        update, batch = updater(Processes()), made_up(WORDS, WORDS)
+        update, batch = our_update(CPU), made_up(WORDS, WORDS)
 
         def step() -> None:
             update(batch)

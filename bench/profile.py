@@ -12,15 +12,10 @@ import pandas as pd
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from bench.machine import PAPER, SYMBOLS, name
+from bench.machine import name
 from bench.table import make_parser, write
-from bench.train import WARM_UP, made_up
-from nmt.model.initialization import initialize
-from nmt.model.network import Network
-from nmt.settings.variant import Optimization
+from bench.train import WARM_UP, made_up, our_update
 from nmt.system.device import keep_memory
-from nmt.training.parallel import Processes
-from nmt.training.update import make_update
 
 PARTS = {
     "matrix products": ("mm", "addmm", "bmm", "mv", "addmv"),
@@ -34,10 +29,7 @@ OPTIMIZER, REST = "optimizer", "other elementwise operators"
 def measure(precision: str, updates: int) -> pd.DataFrame:
     """The parts of an update, averaged over `updates`."""
     device = torch.device("cpu")
-    optimization = Optimization(updates=1, seed=1, precision=precision)
-    model = Network(PAPER, SYMBOLS, SYMBOLS)
-    initialize(model, optimization)
-    update, batch = make_update(model, optimization, device, Processes()), made_up(20, 20)
+    update, batch = our_update(device, precision), made_up(20, 20)
     part_of = {f"aten::{operator}": part for part, operators in PARTS.items() for operator in operators}
     seconds: Counter[str] = Counter()
     for turn in range(WARM_UP + updates):

@@ -28,7 +28,7 @@ from nmt.settings.variant import Optimization
 from nmt.system.device import choose_device, keep_memory
 from nmt.training.batches import Batch, Batches
 from nmt.training.parallel import Processes
-from nmt.training.update import make_update
+from nmt.training.update import Update, make_update
 
 BATCH = 80
 LENGTHS = ((20, 20), (50, 50))
@@ -77,6 +77,17 @@ def batches_for(lengths: tuple[int, int] | None, data: str | None, symbols: int 
     return [window[number] for number in range(20)]
 
 
+def our_update(
+    device: torch.device, precision: str = "float32", model: str = PLAIN, processes: Processes | None = None
+) -> Update:
+    """The update of one of MODELS, which has its initial weights."""
+    architecture, symbols, _, optimizer = MODELS[model]
+    optimization = Optimization(updates=1, seed=1, precision=precision, optimizer=optimizer)
+    network = Network(architecture, symbols, symbols)
+    initialize(network, optimization)
+    return make_update(network.to(device), optimization, device, processes or Processes())
+
+
 def prepare(
     implementation: str,
     precision: str,
@@ -86,7 +97,7 @@ def prepare(
     model: str = PLAIN,
 ) -> Callable[[], Figures]:
     """A function that measures this implementation once: seconds an update, and of its parts on a CPU."""
-    device, (architecture, symbols, threads, optimizer) = torch.device(device_name), MODELS[model]
+    device, (_, symbols, threads, _) = torch.device(device_name), MODELS[model]
     torch.set_num_threads(threads or torch.get_num_threads())
     if implementation == "ours" or implementation.endswith(HEAP_KEPT):
         keep_memory()
@@ -95,10 +106,7 @@ def prepare(
     differentiate: Callable[[torch.Tensor], None]
     step: Callable[[], object]
     if implementation == "ours":
-        optimization = Optimization(updates=1, seed=1, precision=precision, optimizer=optimizer)
-        network = Network(architecture, symbols, symbols)
-        initialize(network, optimization)
-        update = make_update(network.to(device), optimization, device, Processes())
+        update = our_update(device, precision, model)
         cost, differentiate, step = update.cost, update.differentiate, update.optimizer.step
     else:
         plain = randomized(Eager(SYMBOLS).to(device))
