@@ -71,17 +71,10 @@ def joeynmt_model(symbols: Sequence[int], embedding: int, hidden: int, **initial
     from joeynmt.model import build_model
     from joeynmt.vocabulary import Vocabulary
 
-    unk, pad, bos, eos = SPECIALS
-    names: dict[str, Any] = {
-        "unk_token": unk,
-        "pad_token": pad,
-        "bos_token": bos,
-        "eos_token": eos,
-        "sep_token": None,
-        "lang_tags": [],
-    }
-    places = {"unk_id": UNK, "pad_id": PAD, "bos_id": BOS, "eos_id": EOS, "sep_id": None}
-    vocabularies = [Vocabulary([], SimpleNamespace(**names, **places)) for _ in symbols]
+    special: dict[str, Any] = {"sep_token": None, "sep_id": None, "lang_tags": []}
+    for number, name in enumerate(("unk", "pad", "bos", "eos")):
+        special |= {f"{name}_token": SPECIALS[number], f"{name}_id": number}
+    vocabularies = [Vocabulary([], SimpleNamespace(**special)) for _ in symbols]
     for vocabulary, size in zip(vocabularies, symbols, strict=True):
         vocabulary._itos += map(str, range(len(SPECIALS), size))  # add_tokens compares each word with all before it
     side = {"type": "recurrent", "rnn_type": "gru", "hidden_size": hidden, "embeddings": {"embedding_dim": embedding}}

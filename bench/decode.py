@@ -50,17 +50,14 @@ def prepare(
         model.freeze(precision)
     ids = torch.nn.functional.pad(sources, (0, 1), value=EOS).to(device)
 
-    def translate() -> None:
+    def turn() -> Figures:
+        begun = now(device)
         if isinstance(model, Network):
             settings = BeamSettings(BEAM, minimum_length_ratio=(LENGTH - 0.5) / LENGTH)
             found = search(model, sources.tolist(), settings)
             assert all(len(one.words) == LENGTH - 1 for (one,) in found)
         else:
             model.beam(ids, torch.ones_like(ids, dtype=torch.bool), BEAM, LENGTH)
-
-    def turn() -> Figures:
-        begun = now(device)
-        translate()
         return {"sentences_per_second": batch / (now(device) - begun)}
 
     return turn
