@@ -78,9 +78,14 @@ class Needs:
         lines = jobscript.read_text(encoding="utf-8").split("\n")
         given = json.loads(next(line for line in lines if line.startswith(PROPERTIES)).removeprefix(PROPERTIES))
         resources: Mapping[str, Any] = given["resources"]
-        numbers = (int(resources.get(name, least)) for name, least in (("mem_mb", 1), ("runtime", 1), ("gpu", 0)))
-        name, outputs = f"nmt.{given.get('rule') or given['groupid']}", tuple(given.get("output") or ())
-        return cls(name, int(given.get("threads", 1)), *numbers, outputs)
+        return cls(
+            name=f"nmt.{given.get('rule') or given['groupid']}",
+            threads=int(given.get("threads", 1)),
+            mem_mb=int(resources.get("mem_mb", 1)),
+            minutes=int(resources.get("runtime", 1)),
+            gpus=int(resources.get("gpu", 0)),
+            outputs=tuple(given.get("output") or ()),
+        )
 
 
 @dataclass(frozen=True)
