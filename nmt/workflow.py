@@ -1,4 +1,4 @@
-"""What the rules of the workflow ask of an experiment: its checked parts, and the code and the options of its steps.
+"""What the workflow asks of an experiment: its checked parts, the code and the options of its steps, what a run says.
 
 Standard library only: the workflow imports this module at every start.
 """
@@ -25,22 +25,28 @@ from nmt.corpora.own import (
     read_corpora,
 )
 from nmt.corpora.registry import Archive, Corpus
+from nmt.monitor.ending import ending
+from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain
 from nmt.settings.experiment import PHRASE_BASED, Experiment, check_corpora, check_moses, load
 from nmt.settings.extends import read, resolve
+from nmt.settings.project import PROJECT
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import digest
-from nmt.system.files import UserError, check_room
-from nmt.training.metrics import ended_early
+from nmt.system.files import UserError, check_room, warn
+from nmt.system.orphans import end_gently, name_locks
+from nmt.system.scheduler import check_slurm, warn_of_leftovers
+from nmt.training.metrics import ended_early, forget_checkpoint
 
+LOGGER = logging.getLogger("snakemake.logging")
 LONGEST_COMMAND = 128_000  # bytes; Linux accepts 131,072, including what begins each of Snakemake's commands
 Words = list[str | int | float]
 
 
 def refuse(reason: object) -> NoReturn:
     """End the run with one line, which Snakemake's loggers show, too."""
-    logging.getLogger("snakemake.logging").error(f"snakemake: {reason}")
+    LOGGER.error(f"snakemake: {reason}")
     sys.exit(1)
 
 
@@ -128,6 +134,60 @@ def check_command(rule: str, command: str) -> None:
         )
 
 
+def begin(workflow: Any) -> None:
+    """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
+    jobs = list(workflow.dag.needrun_jobs())
+    if workflow.executor_plugin.name == "slurm":
+        check_slurm()
+        warn_of_leftovers()
+    if not workflow.deployment_settings.deployment_method and any(job.rule.name == "moses_build" for job in jobs):
+        from nmt.phrase_based.moses.moses_build import check_tools  # here: a dry run does without its packages
+
+        check_tools()
+    for job in jobs:
+        check_command(job.rule.name, job.shellcmd or "")
+    name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
+    end_gently()
+
+
+def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, Archive]) -> None:
+    """Say what a run downloads and how long it trains; warn of what Moses or Snakemake does not know."""
+    jobs = list(workflow.dag.needrun_jobs())
+    if any(job.rule.name == "tokenize" for job in jobs) and not (experiment.tokenized or experiment.has_pieces):
+        from nmt.corpora.tokenize import NO_ABBREVIATIONS, has_abbreviations  # here: a dry run does without sacremoses
+
+        for language in (experiment.languages.source, experiment.languages.target):
+            if not has_abbreviations(language):
+                print(f"{language}: {NO_ABBREVIATIONS}", file=sys.stderr, flush=True)
+    unrecorded = [job for job in trainings(workflow) if not workflow.persistence.has_metadata(job)]
+    if folders := [f"data/{experiment.name}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
+        warn(
+            f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
+            "go unnoticed; remove the folder to make the model again"
+        )
+    fetched = [archives[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
+    variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
+    if said := announcement(experiment, fetched, variants, PROJECT):
+        print(said, file=sys.stderr, flush=True)
+
+
+def end(workflow: Any, experiment: Experiment) -> None:
+    """Remove the last checkpoints of the models that this run has made or found whole.
+
+    After a run for everything, also say where the results are and how to use them.
+    """
+    for job in trainings(workflow):
+        forget_checkpoint(experiment.name, job.wildcards.variant)
+    if any(job.rule.name == "all" for job in workflow.dag.jobs):
+        with one_line_mistakes():
+            LOGGER.info("\n".join(ending(experiment)), extra={"ending": True})  # which the logger nmt shows, too
+
+
+def trainings(workflow: Any) -> list[Any]:
+    """The jobs that train, whether they run or not."""
+    return [job for job in workflow.dag.jobs if job.rule.name == "train"]
+
+
 def code(step: str, variants: Iterable[Variant] | None = None) -> str:
     """The digest of a step's code: a change in what it computes reruns it, a change in its wording does not.
 
@@ -154,16 +214,6 @@ def codes(experiment: Experiment) -> dict[str, str]:
     trained = {f"train {name}": code("train", [variant]) for name, variant in experiment.variants.items()}
     searched = {"translate": code("translate", experiment.variants.values())} if trained else {}
     return trained | searched | {"evaluate": code("evaluate")}
-
-
-def abbreviations_note(languages: Iterable[str], steps: Collection[str]) -> str:
-    """Which languages Moses has no abbreviations for, where one of the `steps` to run is to tokenize them; or ""."""
-    if "tokenize" not in steps:
-        return ""
-    from nmt.corpora.tokenize import NO_ABBREVIATIONS, has_abbreviations  # here: a dry run does without sacremoses
-
-    unknown = [language for language in languages if not has_abbreviations(language)]
-    return "\n".join(f"{language}: {NO_ABBREVIATIONS}" for language in unknown)
 
 
 def step_of(experiment: Experiment, artefact: str) -> str:

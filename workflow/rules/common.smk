@@ -22,33 +22,19 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.own import reading
 from nmt.corpora.parts import cut_corpora, held_out_sets
-from nmt.monitor.ending import ending
-from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import front, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
-from nmt.system.files import UserError, warn
-from nmt.system.orphans import announce, clear_locks, end_gently, name_locks
-from nmt.system.scheduler import check_slurm, warn_of_leftovers
+from nmt.system.files import UserError
+from nmt.system.orphans import announce, clear_locks
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
-from nmt.workflow import check_command, check_inputs, check_models, check_start
-from nmt.workflow import code, find_files, load_experiment, one_line_mistakes, refuse
-from nmt.workflow import (
-    abbreviations_note,
-    bleu_options,
-    codes,
-    compared_options,
-    figure_options,
-    models_options,
-    pair_options,
-    sample_options,
-    search_options,
-    speed_options,
-)
-from nmt.workflow import step_of, train_priority, translations
+from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
+from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
+from nmt.workflow import check_inputs, check_models, check_start, find_files, load_experiment, one_line_mistakes, refuse
+from nmt.workflow import sample_options, search_options, speed_options
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
 LOG = " 2> {log:q}"
@@ -66,11 +52,14 @@ with one_line_mistakes():
     MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
     PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
     OWN, ARCHIVES = find_files(EXPERIMENT, REGISTRY, PARTS)
+    DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
+    PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
     if workflow.is_main_process:
         check_owner(EXPERIMENT.name, CONFIG_FILES)
         check_folders(EXPERIMENT, sys.argv[1:])  # Snakemake itself does not know the targets yet
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
+        check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
 announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
@@ -80,16 +69,11 @@ if workflow.is_main_process:
 DATA = f"data/{EXPERIMENT.name}"
 LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]
 TRAIN, IN_DOMAIN = EXPERIMENT.corpora.train, EXPERIMENT.corpora.in_domain
-DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
 HELD_OUT = held_out_sets(EXPERIMENT.corpora)
 CORPORA = list(PARTS)
 ONE_SIDED = [name for name in CORPORA if REGISTRY[name].is_monolingual]
 PART = {part.name: part for parts in PARTS.values() for part in parts}
 SETS = [*TEST, "development"]
-PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
-if workflow.is_main_process:
-    with one_line_mistakes():
-        check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
 # The codes of both sides where the vocabularies are of subwords, and the text that ids are made from.
 SUBWORDS, HAS_PIECES = EXPERIMENT.subwords, EXPERIMENT.has_pieces
 CODES = [
@@ -116,49 +100,6 @@ PHRASES = "segmented" if HAS_PIECES else "tokenized"
 PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
-
-
-def begin():
-    """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
-    if workflow.executor_plugin.name == "slurm":
-        check_slurm()
-        warn_of_leftovers()
-    if not workflow.deployment_settings.deployment_method and any(
-        job.rule.name == "moses_build" for job in workflow.dag.needrun_jobs()
-    ):
-        from nmt.phrase_based.moses.moses_build import check_tools  # here: a dry run does without its packages
-
-        check_tools()
-    for job in workflow.dag.needrun_jobs():
-        check_command(job.rule.name, job.shellcmd or "")
-    name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
-    end_gently()
-
-
-def announce_work():
-    """Say on standard error what the run downloads and how long it trains; warn of what Moses or Snakemake does not know."""
-    jobs = list(workflow.dag.needrun_jobs())
-    if said := abbreviations_note([one for one in LANGUAGES if untokenized(one)], {job.rule.name for job in jobs}):
-        print(said, file=sys.stderr, flush=True)
-    unrecorded = [
-        job for job in workflow.dag.jobs if job.rule.name == "train" and not workflow.persistence.has_metadata(job)
-    ]
-    if folders := [f"{DATA}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
-        warn(
-            f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
-            "go unnoticed; remove the folder to make the model again"
-        )
-    archives = [ARCHIVES[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
-    variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
-    if said := announcement(EXPERIMENT, archives, variants, ROOT):
-        print(said, file=sys.stderr, flush=True)
-
-
-def announce_results():
-    """At the end of a run for everything, say where the results are and how to use them."""
-    if any(job.rule.name == "all" for job in workflow.dag.jobs):
-        with one_line_mistakes():
-            logger.info("\n".join(ending(EXPERIMENT)), extra={"ending": True})  # which the logger nmt shows, too
 
 
 def one_of(names):
