@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,8 +29,8 @@ from nmt.corpora.registry import Archive, Corpus
 from nmt.monitor.ending import ending
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
-from nmt.settings.checks import PLAIN, is_plain
-from nmt.settings.experiment import PHRASE_BASED, Experiment, check_corpora, check_moses, load
+from nmt.settings.checks import PLAIN, is_plain, unknown
+from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
 from nmt.settings.project import PROJECT
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
@@ -41,6 +42,7 @@ from nmt.training.metrics import ended_early, forget_checkpoint
 
 LOGGER = logging.getLogger("snakemake.logging")
 LONGEST_COMMAND = 128_000  # bytes; Linux accepts 131,072, including what begins each of Snakemake's commands
+SELECTED = "train"  # the name of the files of the selected training text
 Words = list[str | int | float]
 
 
@@ -86,6 +88,36 @@ def load_experiment(config: dict[str, Any]) -> tuple[Experiment, dict[str, Corpu
     config.clear()
     config.update(resolved)
     return experiment, registry, artefacts
+
+
+def check_corpora(experiment: Experiment, registry: Mapping[str, Corpus]) -> None:
+    """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on.
+
+    A corpus `train` is only for training: elsewhere its files would be those of the selected text.
+    """
+    corpora, monolingual = experiment.corpora, "phrase_based.monolingual"
+    uses = {f"corpora.{use}": chosen for use, chosen in asdict(corpora).items()} | {monolingual: experiment.monolingual}
+    for use, chosen in uses.items():
+        where = f"config: {use}"
+        for corpus in chosen:
+            if corpus not in registry:
+                raise unknown(corpus, registry, where, f"corpus ({experiment.registry or 'files'})")
+            if corpus == SELECTED and use != "corpora.train":
+                file = experiment.registry
+                remedy = f"give the corpus another name in {file}" if file else "leave it out"
+                raise UserError(f"{where}: {corpus} is the name of the selected training text; {remedy}")
+            if registry[corpus].is_monolingual and use != monolingual:
+                raise UserError(
+                    f"{where}: {corpus} is monolingual; only {monolingual} may name one without a source_address"
+                )
+    evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
+    for corpus in experiment.monolingual:
+        for use, chosen in evaluated.items():
+            if corpus in chosen:
+                raise UserError(f"config: {monolingual}: {corpus} is a {use} set; remove it from one of them")
+    for corpus in corpora.test:
+        if corpus in corpora.train + corpora.in_domain + corpora.development:
+            raise UserError(f"config: corpora.test: {corpus} is also used in training; remove it from one of them")
 
 
 def find_files(

@@ -12,9 +12,9 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 from nmt.settings import sections
 from nmt.settings.checks import (
@@ -53,7 +53,6 @@ MOSES_SCRIPTS = (
 # The Moses that is built where no installation is named: its folder, its commit, and the longest n-grams of its models.
 BUILT = "data/tools/moses"
 BUILT_COMMIT, BUILT_ORDER = "34452895f350bf097b21ee514a529a1dc542243c", 7
-SELECTED = "train"  # the name of the files of the selected training text
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
 
@@ -120,6 +119,11 @@ class Experiment:
     def runs_phrase_based(self) -> bool:
         """Whether there is a phrase-based system to run."""
         return self.phrase_based is not None and self.phrase_based.system is not None
+
+    @property
+    def monolingual(self) -> tuple[str, ...]:
+        """The corpora of which only the language model of the phrase-based system is made."""
+        return self.phrase_based.monolingual if self.phrase_based else ()
 
     @property
     def models(self) -> dict[str, Variant]:
@@ -377,50 +381,3 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; {whole}")
     if shutil.which("perl") is None:
         raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")
-
-
-class Registered(Protocol):
-    """A corpus in the registry (`nmt.corpora.registry`)."""
-
-    @property
-    def is_monolingual(self) -> bool:
-        """Whether it has no source side."""
-
-
-def check_corpora(experiment: Experiment, known: Mapping[str, Registered]) -> None:
-    """UserError where a corpus is not in the registry or lacks its source side, or a test set is also trained on.
-
-    A corpus `train` is only for training: elsewhere its files would be those of the selected text.
-    """
-    noun = f"corpus ({experiment.registry or 'files'})"
-    corpora = experiment.corpora
-    for use, chosen in asdict(corpora).items():
-        where = f"config: corpora.{use}"
-        for corpus in chosen:
-            if corpus not in known:
-                raise unknown(corpus, known, where, noun)
-            if use != "train":
-                _check_name(corpus, where, experiment.registry)
-            if known[corpus].is_monolingual:
-                raise UserError(
-                    f"{where}: {corpus} is monolingual; only phrase_based.monolingual may name one without a "
-                    "source_address"
-                )
-    evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
-    for corpus in experiment.phrase_based.monolingual if experiment.phrase_based else ():
-        where = "config: phrase_based.monolingual"
-        if corpus not in known:
-            raise unknown(corpus, known, where, noun)
-        _check_name(corpus, where, experiment.registry)
-        for use, chosen in evaluated.items():
-            if corpus in chosen:
-                raise UserError(f"{where}: {corpus} is a {use} set; remove it from one of them")
-    for corpus in corpora.test:
-        if corpus in corpora.train + corpora.in_domain + corpora.development:
-            raise UserError(f"config: corpora.test: {corpus} is also used in training; remove it from one of them")
-
-
-def _check_name(corpus: str, where: str, registry: str) -> None:
-    if corpus == SELECTED:
-        remedy = f"give the corpus another name in {registry}" if registry else "leave it out"
-        raise UserError(f"{where}: {corpus} is the name of the selected training text; {remedy}")

@@ -17,10 +17,11 @@ from nmt import papers
 from nmt.corpora.own import read_corpora
 from nmt.corpora.registry import read_registry
 from nmt.settings import sections
-from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_corpora, check_moses, load
+from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_moses, load
 from nmt.settings.extends import PAPER, merge, read_experiment, resolve
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, Variant
 from nmt.system.files import UserError
+from nmt.workflow import check_corpora
 
 ROOT = Path(__file__).parents[2]
 NO_EXPERIMENT = ROOT / "config/moses.yaml"  # but settings for any of them

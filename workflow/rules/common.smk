@@ -49,8 +49,7 @@ with one_line_mistakes():
     if workflow.is_main_process:
         check_start(CONFIG_FILES, workflow.basedir)
     EXPERIMENT, REGISTRY, ARTEFACTS = load_experiment(config)
-    MONOLINGUAL = EXPERIMENT.phrase_based.monolingual if EXPERIMENT.phrase_based else ()
-    PARTS = cut_corpora(EXPERIMENT.corpora, MONOLINGUAL, REGISTRY, EXPERIMENT.shard)
+    PARTS = cut_corpora(EXPERIMENT.corpora, EXPERIMENT.monolingual, REGISTRY, EXPERIMENT.shard)
     OWN, ARCHIVES = find_files(EXPERIMENT, REGISTRY, PARTS)
     DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
     PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}

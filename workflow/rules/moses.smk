@@ -56,7 +56,7 @@ rule moses_align:
 
 rule moses_language_model:
     input:
-        texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, MONOLINGUAL)],
+        texts=[f"<data>/selected/train.{LANGUAGES[1]}", *side(1, EXPERIMENT.monolingual)],
         held_out=side(1, HELD_OUT),
         built=INSTALLED,
     output:

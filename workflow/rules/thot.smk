@@ -86,7 +86,7 @@ rule thot_phrase_table:
 
 rule thot_language_model:
     input:
-        texts=[PHRASE_TEXT.format(language=LANGUAGES[1]), *side(1, MONOLINGUAL, PHRASES)],
+        texts=[PHRASE_TEXT.format(language=LANGUAGES[1]), *side(1, EXPERIMENT.monolingual, PHRASES)],
         held_out=side(1, HELD_OUT, PHRASES),
     output:
         THOT["language_model"],
