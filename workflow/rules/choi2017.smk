@@ -10,16 +10,8 @@ if PAPER.table1:
 
     rule table1:
         input:
-            scores=of_set(
-                "<data>/evaluation/{variant}/{set}{beam}.json",
-                variant=EXPERIMENT.variants,
-                beam=BEAMS.values(),
-            ),
-            development=expand(
-                "<data>/evaluation/{variant}/development{beam}.json",
-                variant=EXPERIMENT.variants,
-                beam=BEAMS.values(),
-            ),
+            scores=of_set(EVALUATION, variant=EXPERIMENT.variants, beam=BEAMS.values()),
+            development=expand(EVALUATION, set="development", variant=EXPERIMENT.variants, beam=BEAMS.values()),
             printed=ARTEFACTS["table1"].printed,
         output:
             multiext("<results>/{place}table1", csv=".csv", md=".md"),

@@ -80,11 +80,9 @@ CODES = [
     for language in (LANGUAGES if SUBWORDS else ())
 ]
 TRAINING_TEXT = f"<data>/{'segmented' if SUBWORDS else 'selected'}/train.{{language}}"
-MODEL = [
-    f"<data>/models/{{variant}}/{name}"
-    for name in ("model.safetensors", "summary.json", "source.tsv", "target.tsv")
-    + (("source.codes", "target.codes") if SUBWORDS else ())
-]
+MODEL_FILES = ["model.safetensors", "summary.json", "source.tsv", "target.tsv"]
+MODEL_FILES += ["source.codes", "target.codes"] if SUBWORDS else []
+MODEL = [f"<data>/models/{{variant}}/{name}" for name in MODEL_FILES]
 SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if EXPERIMENT.is_generated else []
@@ -94,11 +92,9 @@ SHOWN_SOURCE, SHOWN_REFERENCE = (
     f"<data>/{'tokenized' if not HAS_PIECES or has_spaces(language) else 'segmented'}/{{set}}.{language}"
     for language in LANGUAGES
 )
-# The text that Thot reads.
-PHRASES = "segmented" if HAS_PIECES else "tokenized"
-PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 TRANSLATION = "<data>/translations/{variant}/{set}.txt"
 SYMBOLS = "<data>/translations/{variant}/{set}.symbols.txt"
+EVALUATION = "<data>/evaluation/{variant}/{set}{beam}.json"
 
 
 def one_of(names):

@@ -10,7 +10,7 @@ rule evaluate:
         translation="<data>/translations/{variant}/{set}{beam}.txt",
         no_unk=lambda wildcards: [] if wildcards.beam else unk_forbidden([wildcards.variant], wildcards.set),
     output:
-        "<data>/evaluation/{variant}/{set}{beam}.json",
+        EVALUATION,
     log:
         "logs/evaluate/<experiment>/{variant}.{set}{beam}.log",
     benchmark:

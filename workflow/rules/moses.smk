@@ -3,8 +3,9 @@
 
 from nmt.settings.experiment import BUILT, BUILT_COMMIT
 
-BIN = EXPERIMENT.phrase_based.bin or f"{BUILT}/bin"
-INSTALLED = [] if EXPERIMENT.phrase_based.bin else f"{BUILT}/built.json"
+SETTINGS = EXPERIMENT.phrase_based
+BIN = SETTINGS.bin or f"{BUILT}/bin"
+INSTALLED = [] if SETTINGS.bin else f"{BUILT}/built.json"
 
 if INSTALLED:
 
@@ -22,7 +23,7 @@ if INSTALLED:
         resources:
             network=1,
         params:
-            sources=untracked(EXPERIMENT.phrase_based.sources or ""),
+            sources=untracked(SETTINGS.sources or ""),
             recipe=own_digest(find("nmt/phrase_based/moses/CMakeLists.txt")),
             commit=BUILT_COMMIT,
         shell:
@@ -46,7 +47,7 @@ rule moses_align:
         **growing(mem_mb=64000, runtime=10080),
     params:
         bin=untracked(BIN),
-        settings=EXPERIMENT.phrase_based.to_json("version"),
+        settings=SETTINGS.to_json("version"),
         languages=LANGUAGES,
         code=code("moses_align"),
     shell:
@@ -72,7 +73,7 @@ rule moses_language_model:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=EXPERIMENT.phrase_based.to_json("version", "order"),
+        settings=SETTINGS.to_json("version", "order"),
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --settings {params.settings:q}"
@@ -99,7 +100,7 @@ rule moses_phrases:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=EXPERIMENT.phrase_based.to_json("version", "order", "phrase_length"),
+        settings=SETTINGS.to_json("version", "order", "phrase_length"),
         languages=LANGUAGES,
         code=code("moses_phrases"),
     shell:
@@ -128,9 +129,7 @@ rule moses_tune:
     params:
         bin=untracked(BIN),
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
-        settings=EXPERIMENT.phrase_based.to_json(
-            *("version", "stack", "distortion_limit"), *("tune_sentences", "tune_rounds", "n_best")
-        ),
+        settings=SETTINGS.to_json("version", "stack", "distortion_limit", "tune_sentences", "tune_rounds", "n_best"),
         seed=EXPERIMENT.seed,
         languages=LANGUAGES,
         code=code("moses_tune"),
@@ -158,7 +157,7 @@ rule moses_translate:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=EXPERIMENT.phrase_based.to_json("version", "stack", "distortion_limit"),
+        settings=SETTINGS.to_json("version", "stack", "distortion_limit"),
         code=code("moses_translate"),
     shell:
         "python -m nmt moses_translate --bin {params.bin:q} --settings {params.settings:q}"

@@ -1,5 +1,8 @@
 # The phrase-based system with Thot, from the package index: from the selected text to translations, step by step.
 
+# The text that Thot reads.
+PHRASES = "segmented" if HAS_PIECES else "tokenized"
+PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
 # What tuning and translation read, and the options that name it.
 THOT = dict(
     direct="<data>/phrase_based/thot_word_align/direct/links.txt",
