@@ -131,15 +131,13 @@ def _parse(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
         elif isinstance(node, ast.Call):
             for message in _messages(node):
                 _remove_text(message)
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute(node, package)
-            imported.add(base)
-            imported.update(f"{base}.{alias.name}" for alias in node.names)
+            assert not node.level, f"{path}: line {node.lineno}: a relative import"
+            imported.update([str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)])
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
             imported.add(node.value)
     return hashlib.sha256(_dump(tree).encode()).hexdigest(), sorted(imported)
@@ -199,14 +197,6 @@ def _parts(node: ast.expr) -> list[ast.expr]:
         case ast.Call(func=ast.Attribute(value=ast.Constant() as separator, attr="join"), args=parts):
             return [separator, *parts]
     return []
-
-
-def _absolute(node: ast.ImportFrom, package: str) -> str:
-    """The module that `from ... import` names, a relative one resolved within `package`."""
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")[: len(package.split(".")) - node.level + 1]
-    return ".".join([*parts, *([node.module] if node.module else [])])
 
 
 def _packages(module: str) -> list[str]:

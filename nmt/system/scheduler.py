@@ -227,17 +227,15 @@ def _answer(command: list[str]) -> str:
 def check_slurm() -> None:
     """Raise UserError where Slurm does not answer: Snakemake would wait for ever for the first job to be submitted."""
     try:
-        subprocess.run(["sinfo"], capture_output=True, check=True, timeout=ANSWER_SECONDS)
-    except (OSError, subprocess.SubprocessError) as error:
-        match error:
-            case OSError():
-                said = str(error.strerror)
-            case subprocess.CalledProcessError():
-                said = error.stderr.decode(errors="replace").strip()
-            case _:
-                said = f"no answer within {ANSWER_SECONDS} seconds"
-        reason = said.split("\n")[-1]
-        raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted") from None
+        run = subprocess.run(["sinfo"], capture_output=True, check=False, timeout=ANSWER_SECONDS)
+        if not run.returncode:
+            return
+        reason = run.stderr.decode(errors="replace").strip().split("\n")[-1]
+    except OSError as error:
+        reason = str(error.strerror)
+    except subprocess.TimeoutExpired:
+        reason = f"no answer within {ANSWER_SECONDS} seconds"
+    raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted")
 
 
 def warn_of_leftovers() -> None:

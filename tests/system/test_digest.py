@@ -32,7 +32,7 @@ SOURCES = {
         'def run():\n    """Run."""\n    return 1\n'
     ),
     "nmt/part/__init__.py": '"""The part."""\n',
-    "nmt/part/inner.py": "def inner():\n    from ..late import VALUE\n    return VALUE\n",
+    "nmt/part/inner.py": "def inner():\n    from nmt.late import VALUE\n    return VALUE\n",
     "nmt/late.py": "VALUE = 1\n",
     "nmt/apart.py": "import nmt.top\n",
 }
@@ -222,7 +222,7 @@ async def run(*names, **others):
         return [lambda: line for line in file if line] or None
 """
     )
-    assert tree.digest() == "f5d5c9870bd010d4"  # found by 3.11, 3.12 and 3.13, whose ast.dump differ
+    assert tree.digest() == "fc5b8d4715f3dee5"  # found by 3.11, 3.12 and 3.13, whose ast.dump differ
 
 
 def test_a_memory_that_cannot_be_written_changes_nothing(tree: Tree) -> None:
