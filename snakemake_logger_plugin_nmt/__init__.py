@@ -67,12 +67,10 @@ class LogHandler(LogHandlerBase):
             self.follower.note(str(event), vars(record))
         elif hasattr(record, "ending"):
             print(record.getMessage(), flush=True)
-        elif not self._begun() and (record.levelno >= logging.ERROR or record.msg == NOTHING_TO_BE_DONE_MSG):
+        elif self.follower is not None and self.follower.stages:
+            return  # a job has begun; before that, Snakemake says why none does
+        elif record.levelno >= logging.ERROR or record.msg == NOTHING_TO_BE_DONE_MSG:
             print(record.getMessage().strip(), flush=True)
-
-    def _begun(self) -> bool:
-        """Whether a job has begun; before that, Snakemake says why none does."""
-        return self.follower is not None and bool(self.follower.stages)
 
     def _look(self) -> None:
         """Move the bars of the trainings until the run ends."""

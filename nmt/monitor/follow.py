@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Never
@@ -34,20 +33,19 @@ LAST_STAGE = "tables and figures"
 FAILED_LINES = 10  # of the log of a job that fails
 
 
-@dataclass
 class Task:
     """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
 
     Its time counts only while one of its jobs runs.
     """
 
-    label: str
-    bar: tqdm[Never]
-    unit: str
-    done: int = 0
-    running: set[int] = field(default_factory=set)
-    since: float = 0
-    seconds: float = 0
+    def __init__(self, label: str, total: int, unit: str) -> None:
+        self.label, self.unit, self.done = label, unit, 0
+        self.bar: tqdm[Never] = tqdm(
+            desc=label, total=total, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
+        )
+        self.running: set[int] = set()
+        self.since = self.seconds = 0.0
 
     def begin(self, job: int) -> None:
         if not self.running:
@@ -115,10 +113,10 @@ class Follower:
         stage = stage_of(rule)
         if stage not in self.stages:
             total = sum(jobs for rule, jobs in self.counts.items() if stage_of(rule) == stage)
-            self.stages[stage] = task(stage, total, "jobs")
+            self.stages[stage] = Task(stage, total, "jobs")
         trained = self.experiment.variants.get(variant or "") if rule == "train" else None
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
-            self.trainings[trained.name] = task(trained.label, trained.optimization.updates, "updates")
+            self.trainings[trained.name] = Task(trained.label, trained.optimization.updates, "updates")
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
             one.begin(job)
@@ -170,12 +168,6 @@ class Follower:
             one.bar.close()
         if open_bars:
             say(f"The run did not finish; {self.log} says why. The same command resumes it.")
-
-
-def task(label: str, total: int, unit: str) -> Task:
-    """A task with nothing done yet."""
-    bar: tqdm[Never] = tqdm(desc=label, total=total, unit=f" {unit}", file=sys.stdout, disable=None, leave=False)
-    return Task(label, bar, unit)
 
 
 def say(text: str) -> None:

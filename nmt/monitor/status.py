@@ -57,11 +57,10 @@ class Standing:
         """The cells of COLUMNS."""
         of = f" of {self.last:,}" if self.last else ""
         best = f"{self.best[1]:.2f} at {self.best[0]:,}" if self.best else ""
-        cells = [f"{self.updates:,}{of}" if self.updates or of else ""]
-        scores = (self.nll, ".2f"), (self.bleu, ".2f")
-        for value, form in ((self.epochs, ".2f"), (self.words_per_second, ",.0f"), *scores):
-            cells.append("" if value is None else format(value, form))
-        return [self.label, self.state, *cells, best, self.end]
+        updates = f"{self.updates:,}{of}" if self.updates or of else ""
+        figures = (self.epochs, ".2f"), (self.words_per_second, ",.0f"), (self.nll, ".2f"), (self.bleu, ".2f")
+        numbers = ("" if value is None else format(value, form) for value, form in figures)
+        return [self.label, self.state, updates, *numbers, best, self.end]
 
 
 def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:

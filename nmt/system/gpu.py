@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -24,18 +24,14 @@ def claim(names: Sequence[str]) -> int:
     `names` identify the GPUs on the whole machine, since a process may see only some of them, in any order.
     """
     try:
-        number, others = next(place for place in _places(len(names)) if _taken(names[place[0]], place[1]))
+        places = ((number, others) for others in count() for number in range(len(names)))  # the least shared first
+        number, others = next(place for place in places if _taken(names[place[0]], place[1]))
     except OSError as error:
         warn(f"{tempfile.gettempdir()}: {error.strerror}; unknown which GPUs are free; the first is used")
         return 0
     if others:
         warn(f"all {len(names)} GPUs are taken; GPU {number} is shared with {others} other processes of this project")
     return number
-
-
-def _places(gpus: int) -> Iterator[tuple[int, int]]:
-    """Yield the number of each GPU and the number of processes that share it, least shared first."""
-    return ((number, others) for others in count() for number in range(gpus))
 
 
 def _taken(name: str, others: int) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from types import TracebackType
-from typing import TypeVar
+from typing import Any, Never, TypeVar
 
 from tqdm import tqdm
 
@@ -27,27 +26,15 @@ class Progress:
     def __init__(self, label: str, total: int | None, unit: str, done: int = 0, silent: float = 0) -> None:
         self._label, self._total, self._unit, self._done, self._silent = label, total, unit, done, silent
         self._begun = self._said = time.monotonic()
-        self._bar = (
-            tqdm(
-                desc=label,
-                total=total,
-                unit=unit,
-                initial=done,
-                unit_scale=True,
-                unit_divisor=1000,
-                file=sys.stderr,
-                delay=silent,
-            )
-            if sys.stderr.isatty()
-            else None
-        )
+        self._bar: tqdm[Never] | None = None
+        if sys.stderr.isatty():
+            scale: dict[str, Any] = {"unit": unit, "unit_scale": True, "unit_divisor": 1000}
+            self._bar = tqdm(desc=label, total=total, initial=done, file=sys.stderr, delay=silent, **scale)
 
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
         elif kind is None and (seconds := time.monotonic() - self._begun) >= self._silent:
