@@ -56,6 +56,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_SINGLE
 
 
+def _is_list(value: Any, accepts: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list | tuple) and all(map(accepts, value))
+
+
+def _is_section(value: Any, accepts: Callable[[Any], bool]) -> bool:
+    return isinstance(value, Mapping) and all(map(accepts, value.values()))
+
+
 def integer(minimum: int, maximum: int = LARGEST) -> Check:
     """A whole number, at least `minimum` and at most `maximum`."""
     expected = f"{minimum} or more" if maximum == LARGEST else f"from {minimum} to {maximum}"
@@ -171,9 +179,7 @@ def names(minimum: int = 0) -> Check:
     return Check(
         "a list of different names" + (f", {minimum} or more" if minimum else ""),
         lambda value: (
-            isinstance(value, list | tuple)
-            and all(isinstance(one, str) and one for one in value)
-            and len(set(value)) == len(value) >= minimum
+            _is_list(value, lambda one: isinstance(one, str) and one != "") and len(set(value)) == len(value) >= minimum
         ),
         {"type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": True, "minItems": minimum},
     )
@@ -187,8 +193,7 @@ def file_pairs(minimum: int = 0) -> Check:
         + (", one corpus or more" if minimum else "")
         + f", each {PLAIN}",
         lambda value: (
-            isinstance(value, list | tuple)
-            and all(path.accepts(one) and "://" not in one for one in value)
+            _is_list(value, lambda one: path.accepts(one) and "://" not in one)
             and len(value) % 2 == 0
             and len(value) >= 2 * minimum
             and all(normpath(one) != normpath(other) for one, other in zip(value[::2], value[1::2], strict=True))
@@ -201,10 +206,7 @@ def fractions() -> Check:
     """A section of names with a number from 0 to 1 each."""
     return Check(
         "a number from 0 to 1 for each of some names",
-        lambda value: (
-            isinstance(value, Mapping)
-            and all(isinstance(one, str) and fraction().accepts(number) for one, number in value.items())
-        ),
+        lambda value: _is_section(value, fraction().accepts) and all(isinstance(one, str) for one in value),
         {"type": "object", "additionalProperties": fraction().schema},
     )
 
@@ -214,8 +216,7 @@ def pairs() -> Check:
     return Check(
         "a list of pairs of different names, such as [[a, b]], each pair once",
         lambda value: (
-            isinstance(value, list | tuple)
-            and all(isinstance(one, list | tuple) and len(one) == 2 and names(2).accepts(one) for one in value)
+            _is_list(value, lambda pair: names(2).accepts(pair) and len(pair) == 2)
             and len(set(map(frozenset, value))) == len(value)
         ),
         {"type": "array", "items": {**names(2).schema, "maxItems": 2}, "uniqueItems": True},
@@ -226,11 +227,7 @@ def each(names: Collection[str], check: Check) -> Check:
     """A section of exactly these names, each with what `check` accepts."""
     return Check(
         f"{check.expected} for each of {', '.join(names)}",
-        lambda value: (
-            isinstance(value, Mapping)
-            and value.keys() == set(names)
-            and all(check.accepts(one) for one in value.values())
-        ),
+        lambda value: _is_section(value, check.accepts) and value.keys() == set(names),
         {
             "type": "object",
             "properties": dict.fromkeys(names, check.schema),
@@ -254,10 +251,7 @@ def seeds() -> Check:
     count, one = integer(1, MOST_SEEDS), integer(0)
     return Check(
         f"how many seeds, {count.expected}, or a list of different seeds",
-        lambda value: (
-            count.accepts(value)
-            or (isinstance(value, list | tuple) and all(map(one.accepts, value)) and len({*value}) == len(value) > 0)
-        ),
+        lambda value: count.accepts(value) or (_is_list(value, one.accepts) and len({*value}) == len(value) > 0),
         {"anyOf": [count.schema, {"type": "array", "items": one.schema, "uniqueItems": True, "minItems": 1}]},
     )
 

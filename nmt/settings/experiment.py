@@ -157,9 +157,7 @@ KEYS = ["extends", *REQUIRED, *SCALARS, *SECTIONS, "paper", "defaults", "prototy
 
 def load(mapping: Mapping[str, Any]) -> Experiment:
     """The typed experiment; UserError where a key is unknown, missing or out of range."""
-    for key in section(mapping, "config"):
-        if key not in KEYS:
-            raise unknown(key, KEYS, "config")
+    _known(mapping, KEYS, "config")
     replaced = REPLACED if mapping.get("files") is not None else ()
     given = {key: value for key, value in mapping.items() if key not in replaced}
     for key in REQUIRED:
@@ -336,11 +334,11 @@ def _check_uses(experiment: Experiment) -> None:
         if name not in systems:
             raise unknown(name, systems, "config: evaluate.compare", "system")
     system = experiment.phrase_based
-    if experiment.systems.get(PHRASE_BASED) == sections.SYSTEM_LABELS["moses"] and experiment.has_pieces:
-        raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
     if system is not None and system.system is None and system.bin:
         raise UserError("config: phrase_based.bin: names Moses, which is not run; set phrase_based.system to moses")
     if system is not None and system.system == "moses":
+        if experiment.has_pieces:
+            raise UserError("config: phrase_based.system: moses reads its own tokens, not pieces; choose thot")
         if system.pairs:
             raise UserError("config: phrase_based.pairs: Moses is trained on all selected pairs; leave it 0")
         if system.order < 2:
