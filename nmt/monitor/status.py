@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt.monitor.forecast import span
 from nmt.settings.checks import integer, read_values, text
 from nmt.settings.experiment import BUILT, Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
@@ -124,13 +125,13 @@ def _pace(
     gaps = [later[1] - earlier[1] for earlier, later in zip([(0, 0.0), *recent], recent, strict=False)]
     patient = max(QUIET_SECONDS, QUIET_GAPS * max(gaps[1:] or gaps, default=0))
     silent = now - written > patient
-    state = f"silent for {_span(now - written)}" if silent else "running"
+    state = f"silent for {span(now - written)}" if silent else "running"
     done = recent[-1][0] - recent[0][0] if recent else 0
     if last is None or not done:
         return state, ""
     left = max(0, last - updates) * (recent[-1][1] - recent[0][1]) / done
     at_latest = "at the latest " if variant.optimization.patience else ""
-    return state, at_latest + (f"{_span(left)} of work left" if silent else _clock(max(now, written + left)))
+    return state, at_latest + (f"{span(left)} of work left" if silent else _clock(max(now, written + left)))
 
 
 def _clock(moment: float) -> str:
@@ -138,13 +139,6 @@ def _clock(moment: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
     except (OSError, OverflowError, ValueError):
         return "unknown"
-
-
-def _span(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600)):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{max(1, round(seconds / 60))} min"
 
 
 def table(standings: list[Standing]) -> str:

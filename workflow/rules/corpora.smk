@@ -298,7 +298,6 @@ rule select:
 
 if SUBWORDS:
     LEARNED_FROM = both("<data>/selected/train.{language}") if SUBWORDS.joint else "<data>/selected/train.{codes}"
-    SIDE_OF_CODES = "joint" if SUBWORDS.joint else one_of(LANGUAGES)
 
     rule learn_bpe:
         input:
@@ -309,8 +308,6 @@ if SUBWORDS:
             "logs/learn_bpe/<experiment>/{codes}.log",
         benchmark:
             "benchmarks/learn_bpe/<experiment>/{codes}.tsv"
-        wildcard_constraints:
-            codes=SIDE_OF_CODES,
         conda:
             "../../environment.yml"
         resources:
@@ -330,8 +327,6 @@ if SUBWORDS:
             "logs/learn_pieces/<experiment>/{codes}.log",
         benchmark:
             "benchmarks/learn_pieces/<experiment>/{codes}.tsv"
-        wildcard_constraints:
-            codes=SIDE_OF_CODES,
         conda:
             "../../environment.yml"
         threads: 4
