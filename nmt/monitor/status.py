@@ -10,7 +10,6 @@ import argparse
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.monitor.forecast import span
@@ -23,6 +22,7 @@ from nmt.settings.variant import Optimization, Variant
 from nmt.system.files import UserError
 from nmt.training.metrics import Record, ended_early, folders, latest, read_metrics, values
 
+FINISHED = "finished"
 BLEU = "dev. BLEU"  # the column that is left out where no training stops on it
 COLUMNS = ("model", "state", "updates", "epochs", "words/s", "dev. NLL", BLEU, "best, at update", "end")
 RECENT = 20  # records from which the speed of a training is estimated
@@ -39,61 +39,38 @@ examples:
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The progress of one training; None for what is not known."""
-
-    label: str
-    state: str
-    updates: int = 0
-    last: int | None = None  # updates at its end; with a patience it may end earlier
-    epochs: float | None = None
-    words_per_second: float | None = None
-    nll: float | None = None
-    bleu: float | None = None
-    best: tuple[int, float] | None = None
-    end: str = ""
-
-    def cells(self) -> list[str]:
-        """The cells of COLUMNS."""
-        of = f" of {self.last:,}" if self.last else ""
-        best = f"{self.best[1]:.2f} at {self.best[0]:,}" if self.best else ""
-        updates = f"{self.updates:,}{of}" if self.updates or of else ""
-        figures = (self.epochs, ".2f"), (self.words_per_second, ",.0f"), (self.nll, ".2f"), (self.bleu, ".2f")
-        numbers = ("" if value is None else format(value, form) for value, form in figures)
-        return [self.label, self.state, updates, *numbers, best, self.end]
-
-
-def standing(experiment: Experiment, variant: Variant, now: float) -> Standing:
-    """The progress of the training of `variant` at the time `now`."""
+def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
+    """The cells of COLUMNS for the training of `variant` at the time `now`; "" for what is not known."""
     file = latest(experiment.name, variant.name)
     if file is None:
         before = variant.continues
-        return Standing(variant.label, f"after {experiment.variants[before].label}" if before else "not begun")
+        state = f"after {experiment.variants[before].label}" if before else "not begun"
+        return [variant.label, state] + [""] * (len(COLUMNS) - 2)
     written = file.stat().st_mtime
     records = read_metrics(file)
     updates = int(records[-1]["updates"] or 0) if records else 0
-    words, nlls = values(records, "words_per_second"), values(records, "development_nll")
-    bleus = values(records, "development_bleu")
-    finished = file.parent == folders(experiment.name, variant.name)[1]
-    early = finished and ended_early(experiment.name, variant.name)
-    start = updates_before(experiment, variant)
-    last = None if start is None or finished else start + variant.optimization.updates
-    state, end = "ended early" if early else "finished", _clock(written)
-    if not finished:
+    epochs = _epochs(experiment, variant.optimization, updates)
+    words, nlls, bleus = (values(records, name) for name in ("words_per_second", "development_nll", "development_bleu"))
+    best = max(bleus, key=lambda score: score[1]) if bleus else min(nlls, key=lambda score: score[1], default=None)
+    of = ""
+    if file.parent == folders(experiment.name, variant.name)[1]:
+        state, end = "ended early" if ended_early(experiment.name, variant.name) else FINISHED, _clock(written)
+    else:
+        start = updates_before(experiment, variant)
+        last = None if start is None else start + variant.optimization.updates  # with a patience it may end earlier
+        of = f" of {last:,}" if last else ""
         state, end = _pace(records, variant, updates, last, written, now)
-    return Standing(
+    return [
         variant.label,
         state,
-        updates,
-        last,
-        _epochs(experiment, variant.optimization, updates),
-        words[-1][1] if words else None,
-        nlls[-1][1] if nlls else None,
-        bleus[-1][1] if bleus else None,
-        max(bleus, key=lambda score: score[1]) if bleus else min(nlls, key=lambda score: score[1], default=None),
+        f"{updates:,}{of}" if updates or of else "",
+        "" if epochs is None else f"{epochs:.2f}",
+        f"{words[-1][1]:,.0f}" if words else "",
+        f"{nlls[-1][1]:.2f}" if nlls else "",
+        f"{bleus[-1][1]:.2f}" if bleus else "",
+        f"{best[1]:.2f} at {best[0]:,}" if best else "",
         end,
-    )
+    ]
 
 
 def updates_before(experiment: Experiment, variant: Variant) -> int | None:
@@ -141,21 +118,14 @@ def _clock(moment: float) -> str:
         return "unknown"
 
 
-def table(standings: list[Standing]) -> str:
-    """The table of `standings`, with text aligned to the left and numbers to the right."""
-    rows = [list(COLUMNS), *(one.cells() for one in standings)]
-    if all(one.bleu is None for one in standings):
-        for row in rows:
-            del row[COLUMNS.index(BLEU)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if index in (0, 1, len(row) - 1) else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip() + "\n")
-    return "".join(lines)
+def table(rows: list[list[str]]) -> str:
+    """The table of `rows`, with text aligned to the left and numbers to the right."""
+    columns = [column for column in zip(COLUMNS, *rows, strict=True) if column[0] != BLEU or any(column[1:])]
+    aligned = []
+    for index, column in enumerate(columns):
+        align = str.ljust if index in (0, 1, len(columns) - 1) else str.rjust
+        aligned.append([align(cell, max(map(len, column))) for cell in column])
+    return "".join("  ".join(cells).rstrip() + "\n" for cells in zip(*aligned, strict=True))
 
 
 def phrase_based(experiment: Experiment) -> str:
@@ -191,12 +161,12 @@ def run(arguments: argparse.Namespace) -> None:
     experiment = read_experiment(arguments.configs or last_run())
     while True:
         now = time.time()
-        standings = [standing(experiment, variant, now) for variant in experiment.variants.values()]
+        rows = [row(experiment, variant, now) for variant in experiment.variants.values()]
         if arguments.watch is not None:
             sys.stdout.write(CLEAR if sys.stdout.isatty() else "\n")
             sys.stdout.write(f"{experiment.name}, {_clock(now)}\n")
-        sys.stdout.write(table(standings) + phrase_based(experiment))
+        sys.stdout.write(table(rows) + phrase_based(experiment))
         sys.stdout.flush()
-        if arguments.watch is None or all(one.state == "finished" for one in standings):
+        if arguments.watch is None or all(state == FINISHED for _, state, *_ in rows):
             return
         time.sleep(arguments.watch)
