@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NoReturn
 
 from nmt import commands, papers
@@ -26,7 +27,6 @@ from nmt.corpora.own import (
     read_corpora,
 )
 from nmt.corpora.registry import Archive, Corpus
-from nmt.monitor.ending import ending
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
@@ -35,7 +35,7 @@ from nmt.settings.extends import read, resolve
 from nmt.settings.project import PROJECT
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import digest
-from nmt.system.files import UserError, check_room, warn
+from nmt.system.files import UserError, check_room, read_json, warn
 from nmt.system.orphans import end_gently, name_locks
 from nmt.system.scheduler import check_slurm, warn_of_leftovers
 from nmt.training.metrics import ended_early, forget_checkpoint
@@ -213,6 +213,29 @@ def end(workflow: Any, experiment: Experiment) -> None:
     if any(job.rule.name == "all" for job in workflow.dag.jobs):
         with one_line_mistakes():
             LOGGER.info("\n".join(ending(experiment)), extra={"ending": True})  # which the logger nmt shows, too
+
+
+def ending(experiment: Experiment) -> list[str]:
+    """What a complete run prints at its end: BLEU, the page, the models, and the command that translates.
+
+    The command names the best model on the first test set, or the first model where no BLEU is known.
+    """
+    [first, *_], models = experiment.corpora.test, f"data/{experiment.name}/models"
+    files = {one: Path(f"data/{experiment.name}/evaluation/{one}/{first}.json") for one in experiment.systems}
+    scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
+    best = max(experiment.variants, key=lambda name: scores.get(name, 0.0))
+    several = len(experiment.variants) > 1
+    of_label: dict[str, list[float]] = {}  # for a model with several seeds, their mean
+    for system, score in scores.items():
+        of_label.setdefault(experiment.systems[system], []).append(score)
+    said = ", ".join(f"{label} {fmean(found):.1f}" for label, found in of_label.items())
+    tokenized = " --tokenized" if experiment.tokenized else ""
+    return [
+        *([f"BLEU on {first}: {said}."] if scores else []),
+        f"The page with all results: {experiment.results}/index.html",
+        f"The models: {models}" if several else f"The model: {models}/{best}",
+        f"To translate: python -m nmt translate --model {models}/{best}{tokenized} < FILE",
+    ]
 
 
 def trainings(workflow: Any) -> list[Any]:

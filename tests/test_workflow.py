@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from nmt.workflow import (
     check_start,
     code,
     compared_options,
+    ending,
     figure_options,
     find_files,
     load_experiment,
@@ -217,3 +219,38 @@ def test_the_model_of_a_training_that_was_ended_early_is_refused(
         UserError, match=r"^data/demo/models/RNNsearch-50: from a training that --minutes has ended early"
     ):
         check_models(experiment)
+
+
+def test_the_best_model_translates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for system, bleu in (("RNNsearch-50star", 91.14), ("RNNencdec-50", 20), ("phrase-based", 95.26)):
+        file = Path(f"data/demo/evaluation/{system}/toy-test.json")
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"all": {"bleu": bleu}}))
+    assert ending(read_experiment(["demo"])) == [
+        "BLEU on toy-test: RNNencdec-50 20.0, RNNsearch-50* 91.1, Phrase-based (Thot) 95.3.",
+        "The page with all results: results/demo/index.html",
+        "The models: data/demo/models",
+        "To translate: python -m nmt translate --model data/demo/models/RNNsearch-50star < FILE",
+    ]
+
+
+def test_seeds_of_a_model_are_named_by_their_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for system, bleu in (("search", 10.0), ("search-seed1235", 14.0)):
+        file = Path(f"data/x/evaluation/{system}/d.json")
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"all": {"bleu": bleu}}))
+    first, *_, last = ending(experiment(seeds=2))
+    assert first == "BLEU on d: RNNsearch* 12.0."
+    assert "models/search-seed1235 " in last
+
+
+def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    one = experiment(variants={"search": {"updates": 1}}, tokenized=True)
+    assert ending(one) == [
+        f"The page with all results: {one.results}/index.html",
+        f"The model: data/{one.name}/models/search",
+        f"To translate: python -m nmt translate --model data/{one.name}/models/search --tokenized < FILE",
+    ]
