@@ -32,7 +32,6 @@ from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
-from nmt.settings.project import PROJECT
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
@@ -134,9 +133,7 @@ def check_inputs(
 ) -> None:
     """UserError where a file is missing, is used for scores and training alike, or lies where the run writes.
 
-    UserError also where a figure is to show a sentence that the text does not have.
-
-    `own` and `fetched` are what `find_files` returns.
+    Also where a figure is to show a sentence that the text does not have. `find_files` returns `own` and `fetched`.
     """
     mirror = "" if experiment.is_generated else experiment.mirror or ""
     check_uses(experiment, registry, own)
@@ -199,7 +196,7 @@ def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, 
         )
     fetched = [archives[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
-    if said := announcement(experiment, fetched, variants, PROJECT):
+    if said := announcement(experiment, fetched, variants):
         print(said, file=sys.stderr, flush=True)
 
 

@@ -14,9 +14,8 @@ from typing import Any, Never
 
 from tqdm import tqdm
 
-from nmt.monitor.forecast import BENCH, measured, span, training_seconds
+from nmt.monitor.forecast import measured, span, training_seconds
 from nmt.settings.experiment import Experiment
-from nmt.settings.project import PROJECT
 from nmt.system.files import printable
 from nmt.training.metrics import latest, read_metrics
 
@@ -103,7 +102,7 @@ class Follower:
         if set(self.counts) & earlier.keys():
             work = sum(jobs * earlier.get(rule, 0) for rule, jobs in self.counts.items())
             return f"about {span(work / self.cores)}, by the last run"
-        seconds, device = training_seconds(self.experiment, self.experiment.variants, PROJECT / BENCH)
+        seconds, device = training_seconds(self.experiment, self.experiment.variants)
         if seconds and self.counts.get("train"):
             return f"the trainings take about {span(seconds)} on {device}, by the bench"
         return "there is no earlier run to say how long it takes"

@@ -11,6 +11,7 @@ from statistics import fmean
 
 from nmt.corpora.registry import Archive
 from nmt.settings.experiment import Experiment
+from nmt.settings.project import PROJECT
 from nmt.settings.variant import Architecture, Variant
 from nmt.training.metrics import latest, read_metrics
 
@@ -23,16 +24,13 @@ UNREADABLE = (OSError, ValueError, LookupError, TypeError, csv.Error)  # what a 
 SPANS = (("days", 86400), ("hours", 3600), ("minutes", 60))
 
 
-def announcement(experiment: Experiment, archives: Iterable[Archive], variants: Collection[str], root: Path) -> str:
-    """What to say about a run that fetches `archives` and trains `variants`; "" if both are short.
-
-    `root` is the folder of the project, which has the bench.
-    """
-    seconds, device = training_seconds(experiment, variants, root / BENCH)
+def announcement(experiment: Experiment, archives: Iterable[Archive], variants: Collection[str]) -> str:
+    """What to say about a run that fetches `archives` and trains `variants`; "" if both are short."""
+    seconds, device = training_seconds(experiment, variants)
     lengths = [archive.bytes for archive in archives]
     known = sum(length or 0 for length in lengths)
     said = []
-    if lengths and known >= WORTH_SAYING[1]:
+    if known >= WORTH_SAYING[1]:
         least = "at least " if None in lengths else ""
         said.append(f"fetches {len(lengths)} archives, {least}{known / 1e9:.1f} GB")
     if seconds >= WORTH_SAYING[0]:
@@ -41,12 +39,12 @@ def announcement(experiment: Experiment, archives: Iterable[Archive], variants: 
     return f"nmt: this run {', and '.join(said)}" if said else ""
 
 
-def training_seconds(experiment: Experiment, variants: Collection[str], bench: Path) -> tuple[float, str]:
+def training_seconds(experiment: Experiment, variants: Collection[str]) -> tuple[float, str]:
     """How long the remaining updates of `variants` take, one after the other, on the bench's device, and its name.
 
     Without a bench, it is 0 s. Evaluations are not counted, nor is what a patience may save.
     """
-    updates = _updates(bench)
+    updates = _updates()
     total = 0.0
     for name in variants:
         variant = experiment.variants[name]
@@ -59,13 +57,13 @@ def training_seconds(experiment: Experiment, variants: Collection[str], bench: P
     return total, next((device for _, device in updates.values()), "")
 
 
-def _updates(bench: Path) -> dict[str, tuple[float, str]]:
+def _updates() -> dict[str, tuple[float, str]]:
     """The seconds of our update on short sentences and its device, by precision; with several models, the first's.
 
     A bench that is missing or damaged has none.
     """
     found: dict[str, tuple[float, str]] = {}
-    with suppress(*UNREADABLE), open(bench, encoding="utf-8", newline="") as file:
+    with suppress(*UNREADABLE), open(PROJECT / BENCH, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             short = row["implementation"] == "ours" and float(row["source_words"]) == BENCH_WORDS
             if short and (seconds := float(row["seconds"])) > 0:

@@ -46,6 +46,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
     (tmp_path / BENCH).parent.mkdir(parents=True)
     (tmp_path / BENCH).write_text(ROWS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nmt.monitor.forecast.PROJECT", tmp_path)
     return read_experiment([])
 
 
@@ -66,28 +67,29 @@ def test_smaller_models_take_less() -> None:
 
 def test_trainings_take_their_updates_at_the_speed_of_the_bench(paper: Experiment) -> None:
     """An update on sentences of 25 words takes somewhat longer than the 2.5 s of 20 words."""
-    seconds, device = training_seconds(paper, ["RNNsearch-50"], BENCH)
+    seconds, device = training_seconds(paper, ["RNNsearch-50"])
     assert device == "Chip, 2 threads"
     assert 1.2 < seconds / (288_000 * 2.5) < 1.4
-    assert training_seconds(paper, [], BENCH) == (0, device)
-    assert training_seconds(paper, ["RNNsearch-50"], Path("none.csv")) == (0, "")
+    assert training_seconds(paper, []) == (0, device)
+    BENCH.unlink()
+    assert training_seconds(paper, ["RNNsearch-50"]) == (0, "")
 
 
 @pytest.mark.parametrize("tokenizer", ["moses", "sentencepiece"])
 def test_fewer_subwords_take_less(paper: Experiment, tokenizer: str) -> None:
     kind, named = (BytePairs, "bpe") if tokenizer == "moses" else (SentencePiece, "sentencepiece")
     few, many = (replace(paper, tokenizer=tokenizer, **{named: kind(symbols=symbols)}) for symbols in (500, 30_000))
-    words = training_seconds(paper, ["RNNsearch-50"], BENCH)[0]
-    assert training_seconds(many, ["RNNsearch-50"], BENCH)[0] == words
-    assert training_seconds(few, ["RNNsearch-50"], BENCH)[0] < 0.7 * words
+    words = training_seconds(paper, ["RNNsearch-50"])[0]
+    assert training_seconds(many, ["RNNsearch-50"])[0] == words
+    assert training_seconds(few, ["RNNsearch-50"])[0] < 0.7 * words
 
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_table_gives_no_estimate(paper: Experiment, tmp_path: Path, text: str) -> None:
     """It serves the display alone, and so ends no run."""
     BENCH.write_text(text, errors="surrogateescape")
-    assert training_seconds(paper, ["RNNsearch-50"], BENCH) == (0, "")
-    assert announcement(paper, [], ["RNNsearch-50"], tmp_path) == ""
+    assert training_seconds(paper, ["RNNsearch-50"]) == (0, "")
+    assert announcement(paper, [], ["RNNsearch-50"]) == ""
     folder = tmp_path / "benchmarks/train" / paper.name
     folder.mkdir(parents=True)
     for name, said in {"RNNsearch-50": "s\n3\n", "RNNsearch-30": text, "removed": "s\n90\n"}.items():
@@ -96,28 +98,28 @@ def test_a_damaged_table_gives_no_estimate(paper: Experiment, tmp_path: Path, te
 
 
 def test_updates_that_are_done_do_not_count(paper: Experiment) -> None:
-    whole, _ = training_seconds(paper, ["RNNsearch-50"], BENCH)
+    whole, _ = training_seconds(paper, ["RNNsearch-50"])
     metrics = Path("data/wmt14/checkpoints/RNNsearch-50/metrics.jsonl")
     metrics.parent.mkdir(parents=True)
     metrics.write_text("".join(json.dumps({"updates": n, "seconds": 1.0}) + "\n" for n in (50, 72_000)))
-    assert training_seconds(paper, ["RNNsearch-50"], BENCH)[0] == pytest.approx(whole * 3 / 4)
+    assert training_seconds(paper, ["RNNsearch-50"])[0] == pytest.approx(whole * 3 / 4)
 
 
 def test_what_is_said_of_a_long_run(paper: Experiment) -> None:
-    root = Path()
     assert re.fullmatch(  # 759,000 updates, each 1.2 to 1.4 times 2.5 s
         r"nmt: this run fetches 2 archives, 3\.4 GB, and trains 2 models for about (2[6-9]|30) days in all, "
         "at the speed of `make bench` on Chip, 2 threads",
-        announcement(paper, ARCHIVES, ["RNNsearch-50", "RNNsearch-30"], root),
+        announcement(paper, ARCHIVES, ["RNNsearch-50", "RNNsearch-30"]),
     )
     unknown = [*ARCHIVES, Archive("https://host/c.tgz")]
-    assert announcement(paper, unknown, [], root) == "nmt: this run fetches 3 archives, at least 3.4 GB"
-    assert announcement(paper, ARCHIVES[1:], [], root) == ""
+    assert announcement(paper, unknown, []) == "nmt: this run fetches 3 archives, at least 3.4 GB"
+    assert announcement(paper, ARCHIVES[1:], []) == ""
 
 
-def test_nothing_is_said_of_the_demonstration(paper: Experiment) -> None:
+def test_nothing_is_said_of_the_demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     demonstration = read_experiment(["demo"])
-    assert announcement(demonstration, [Archive("https://host/a.tgz")], list(demonstration.variants), ROOT) == ""
+    assert announcement(demonstration, [Archive("https://host/a.tgz")], list(demonstration.variants)) == ""
 
 
 @pytest.mark.parametrize(
