@@ -49,11 +49,10 @@ def training_seconds(experiment: Experiment, variants: Collection[str]) -> tuple
     for name in variants:
         variant = experiment.variants[name]
         if (update := updates.get(variant.optimization.precision)) is not None:
-            rate = update_products(Architecture(output_rank=None), BENCH_SYMBOLS, BENCH_WORDS, BENCH_BATCH)
-            rate /= update[0]
+            bench = BENCH_BATCH * pair_products(Architecture(output_rank=None), BENCH_SYMBOLS, BENCH_WORDS, BENCH_WORDS)
             symbols = (experiment.subwords.symbols if experiment.subwords else experiment.shortlist.size) + 1
-            products = update_products(variant.architecture, symbols, WORDS, variant.optimization.batch)
-            total += _left(experiment, variant) * products / rate
+            ours = variant.optimization.batch * pair_products(variant.architecture, symbols, WORDS, WORDS)
+            total += _left(experiment, variant) * ours / (bench / update[0])
     return total, next((device for _, device in updates.values()), "")
 
 
@@ -80,16 +79,8 @@ def _left(experiment: Experiment, variant: Variant) -> int:
     return max(0, variant.optimization.updates - done)
 
 
-def update_products(model: Architecture, symbols: int, words: int, batch: int) -> float:
-    """Multiplications of the matrix products of one update, forward, on `batch` pairs of `words` a side.
-
-    The backward pass takes twice as many, in every model.
-    """
-    return batch * pair_products(model, symbols, words, words)
-
-
 def pair_products(model: Architecture, symbols: int, source: float, target: float) -> float:
-    """Multiplications in the matrix products for one pair of this many words, forward.
+    """Multiplications in the matrix products for one pair of this many words, forward; backward it is twice as many.
 
     Products with single vectors, such as those of the attention, count, too; s_0 and contextualization do not.
     """

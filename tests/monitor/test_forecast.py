@@ -11,7 +11,7 @@ import pytest
 
 from bench.machine import PAPER, products_of_update
 from nmt.corpora.registry import Archive
-from nmt.monitor.forecast import BENCH, announcement, measured, span, training_seconds, update_products
+from nmt.monitor.forecast import BENCH, announcement, measured, pair_products, span, training_seconds
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.settings.sections import BytePairs, SentencePiece
@@ -52,17 +52,17 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
 
 def test_products_are_those_of_the_bench() -> None:
     """A third of the bench's, which counts the backward pass, and half, for it counts additions."""
-    counted = 6 * update_products(PAPER, 30_001, 20, 80)
+    counted = 6 * 80 * pair_products(PAPER, 30_001, 20, 20)
     assert counted == pytest.approx(products_of_update(30_001, 80, 20, 20), rel=0.1)
 
 
 def test_smaller_models_take_less() -> None:
     sizes = {"embedding": 96, "hidden": 128, "alignment": 128, "maxout": 64, "output_rank": None}
-    large = update_products(Architecture(), 30_001, 25, 80)
-    assert update_products(Architecture(**sizes), 2_001, 25, 80) < large / 50
-    assert update_products(Architecture(attention="fixed"), 30_001, 25, 80) < large
-    assert update_products(Architecture(unit="lstm"), 30_001, 25, 80) > large
-    assert update_products(Architecture(attention="fine_grained"), 30_001, 25, 80) > 2 * large
+    large = pair_products(Architecture(), 30_001, 25, 25)
+    assert pair_products(Architecture(**sizes), 2_001, 25, 25) < large / 50
+    assert pair_products(Architecture(attention="fixed"), 30_001, 25, 25) < large
+    assert pair_products(Architecture(unit="lstm"), 30_001, 25, 25) > large
+    assert pair_products(Architecture(attention="fine_grained"), 30_001, 25, 25) > 2 * large
 
 
 def test_trainings_take_their_updates_at_the_speed_of_the_bench(paper: Experiment) -> None:
