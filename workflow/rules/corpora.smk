@@ -9,6 +9,7 @@ LANGUAGE_MODELS = ["<data>/language_models/meta.json"]
 LANGUAGE_MODELS += expand("<data>/language_models/{side}.{what}", side=SIDES, what=WORDS_AND_MODELS)
 BINARIZED = ["<data>/binarized/meta.json"]
 BINARIZED += expand("<data>/binarized/{side}.{what}", side=SIDES, what=["ids", "offsets.npy"])
+CLEANED = dict(sources=side(0, TRAIN), targets=side(1, TRAIN), cleaned=of_parts("<data>/cleaned/{part}.npy"))
 SCORED = EXPERIMENT.select.scores_pairs
 # The hashes of what was first fetched. The built-in language has none, because its archives change with its settings.
 LOCK = find(lock_path(EXPERIMENT.registry)) if EXPERIMENT.registry and not EXPERIMENT.is_generated else ""
@@ -212,10 +213,8 @@ rule clean:
 # Language models and ratings are made only if the rule of selection needs them (SCORED).
 rule train_lm:
     input:
+        **CLEANED,
         lmplz="data/tools/lmplz.version",
-        sources=side(0, TRAIN),
-        targets=side(1, TRAIN),
-        cleaned=of_parts("<data>/cleaned/{part}.npy"),
         in_domain_sources=side(0, IN_DOMAIN),
         in_domain_targets=side(1, IN_DOMAIN),
     output:
@@ -266,9 +265,7 @@ rule score_pairs:
 
 rule select:
     input:
-        sources=side(0, TRAIN),
-        targets=side(1, TRAIN),
-        cleaned=of_parts("<data>/cleaned/{part}.npy"),
+        **CLEANED,
         ratings=of_parts("<data>/scored/{part}.npy") if SCORED else [],
     output:
         texts=both("<data>/selected/train.{language}"),
