@@ -209,11 +209,11 @@ def end(workflow: Any, experiment: Experiment) -> None:
         forget_checkpoint(experiment.name, job.wildcards.variant)
     if any(job.rule.name == "all" for job in workflow.dag.jobs):
         with one_line_mistakes():
-            LOGGER.info("\n".join(ending(experiment)), extra={"ending": True})  # which the logger nmt shows, too
+            LOGGER.info("\n".join(last_lines(experiment)), extra={"ending": True})  # which the logger nmt shows, too
 
 
-def ending(experiment: Experiment) -> list[str]:
-    """What a complete run prints at its end: BLEU, the page, the models, and the command that translates.
+def last_lines(experiment: Experiment) -> list[str]:
+    """What a complete run prints: BLEU, the page, the models, and the command that translates.
 
     The command names the best model on the first test set, or the first model where no BLEU is known.
     """
@@ -264,8 +264,7 @@ def code(step: str, variants: Iterable[Variant] | None = None) -> str:
 def codes(experiment: Experiment) -> dict[str, str]:
     """The digests of the code that decides an experiment's numbers: of each model's training, search and scores."""
     trained = {f"train {name}": code("train", [variant]) for name, variant in experiment.variants.items()}
-    searched = {"translate": code("translate", experiment.variants.values())} if trained else {}
-    return trained | searched | {"evaluate": code("evaluate")}
+    return trained | {"translate": code("translate", experiment.variants.values()), "evaluate": code("evaluate")}
 
 
 def step_of(experiment: Experiment, artefact: str) -> str:
@@ -321,12 +320,11 @@ def pair_options(experiment: Experiment) -> list[str]:
 
 def models_options(experiment: Experiment) -> list[str]:
     """The options of `gather_metrics`: label and folder of every training, and the folder of the one it continues."""
-    named = [
-        ["--model", experiment.systems[name]]
-        + [f"data/{experiment.name}/models/{one}" for one in (name, variant.continues) if one]
-        for name, variant in experiment.variants.items()
-    ]
-    return [word for words in named for word in words]
+    labels, options = experiment.systems, []
+    for name, variant in experiment.variants.items():
+        folders = [f"data/{experiment.name}/models/{one}" for one in (name, variant.continues) if one]
+        options += ["--model", labels[name], *folders]
+    return options
 
 
 def figure_options(experiment: Experiment, artefact: Artefact) -> list[str]:
@@ -334,11 +332,13 @@ def figure_options(experiment: Experiment, artefact: Artefact) -> list[str]:
     if not artefact.has_systems:
         return []
     labels = experiment.systems
-    continued = [(one.label, labels[one.continues]) for one in experiment.models.values() if one.continues]
-    named = [["--continues", *pair] for pair in continued if artefact.name == "learning_curves"]
+    options = ["--systems", *dict.fromkeys(labels.values())]
+    for variant in experiment.models.values():
+        if artefact.name == "learning_curves" and variant.continues:
+            options += ["--continues", variant.label, labels[variant.continues]]
     if artefact.name == "figure2" and experiment.has_pieces and not has_spaces(experiment.languages.source):
-        named.append(["--unit", "pieces"])
-    return [word for words in [("--systems", *dict.fromkeys(labels.values())), *named] for word in words]
+        options += ["--unit", "pieces"]
+    return options
 
 
 def translations(systems: Iterable[str], of: str, ending: str) -> list[str]:

@@ -22,9 +22,9 @@ from nmt.workflow import (
     check_start,
     code,
     compared_options,
-    ending,
     figure_options,
     find_files,
+    last_lines,
     load_experiment,
     models_options,
     one_line_mistakes,
@@ -227,7 +227,7 @@ def test_the_best_model_translates(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         file = Path(f"data/demo/evaluation/{system}/toy-test.json")
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({"all": {"bleu": bleu}}))
-    assert ending(read_experiment(["demo"])) == [
+    assert last_lines(read_experiment(["demo"])) == [
         "BLEU on toy-test: RNNencdec-50 20.0, RNNsearch-50* 91.1, Phrase-based (Thot) 95.3.",
         "The page with all results: results/demo/index.html",
         "The models: data/demo/models",
@@ -241,7 +241,7 @@ def test_seeds_of_a_model_are_named_by_their_mean(tmp_path: Path, monkeypatch: p
         file = Path(f"data/x/evaluation/{system}/d.json")
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({"all": {"bleu": bleu}}))
-    first, *_, last = ending(experiment(seeds=2))
+    first, *_, last = last_lines(experiment(seeds=2))
     assert first == "BLEU on d: RNNsearch* 12.0."
     assert "models/search-seed1235 " in last
 
@@ -249,7 +249,7 @@ def test_seeds_of_a_model_are_named_by_their_mean(tmp_path: Path, monkeypatch: p
 def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     one = experiment(variants={"search": {"updates": 1}}, tokenized=True)
-    assert ending(one) == [
+    assert last_lines(one) == [
         f"The page with all results: {one.results}/index.html",
         f"The model: data/{one.name}/models/search",
         f"To translate: python -m nmt translate --model data/{one.name}/models/search --tokenized < FILE",
