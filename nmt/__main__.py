@@ -17,7 +17,7 @@ try:
     from types import FrameType
 
     from nmt import __version__, commands
-    from nmt.system import options
+    from nmt.system import digest, options
     from nmt.system.files import DISK_FULL, UserError
     from nmt.system.orphans import end_with_run
     from nmt.system.stop import STOPPED, StoppedError, handling
@@ -95,6 +95,7 @@ def _run(step: str, module: str, words: list[str], program: str) -> None:
     # matplotlib reads both variables; figures are drawn to files and hold no date.
     os.environ.pop("MPLBACKEND", None)
     os.environ.pop("SOURCE_DATE_EPOCH", None)
+    digest.check_unchanged(module)
     code = importlib.import_module(module)
     parser = argparse.ArgumentParser(
         prog=f"{program} {step}",

@@ -5,6 +5,8 @@ Standard library only: the workflow imports this module at every start.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 import sys
@@ -26,19 +28,25 @@ from nmt.corpora.own import (
     own_files,
     read_corpora,
 )
+from nmt.corpora.own import (
+    digest as own_digest,
+)
 from nmt.corpora.registry import Archive, Corpus
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
+from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
+from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
 from nmt.system.orphans import end_gently, name_locks
 from nmt.system.scheduler import check_slurm, warn_of_leftovers
-from nmt.training.metrics import ended_early, forget_checkpoint
+from nmt.training.metrics import ended_early
 
+EXPERIMENT = "NMT_EXPERIMENT"  # tells the jobs of a run what its experiment is, by a digest
 LOGGER = logging.getLogger("snakemake.logging")
 LONGEST_COMMAND = 128_000  # bytes; Linux accepts 131,072, including what begins each of Snakemake's commands
 SELECTED = "train"  # the name of the files of the selected training text
@@ -144,6 +152,34 @@ def check_inputs(
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
 
 
+def check_unchanged(
+    is_job: bool, config: Mapping[str, Any], registry: Mapping[str, Corpus], own: Iterable[str]
+) -> None:
+    """UserError in a job that reads the experiment again, on a cluster, where it is not as it was when the run began.
+
+    Snakemake would record the settings and the text of the run's beginning. `own` are the user's own files.
+    """
+    digests = [own_digest(path) if os.path.exists(path) else None for path in own]
+    given = [config, {name: repr(corpus) for name, corpus in registry.items()}, digests]
+    found = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    if not is_job:
+        os.environ[EXPERIMENT] = found
+    elif os.environ.get(EXPERIMENT, found) != found:
+        raise UserError("config: settings or own files have changed since the run began; repeat its command")
+
+
+def show_what_made(results: str, config: dict[str, Any]) -> None:
+    """Set `config`, for Snakemake's report, to the settings that made the results, with a warning if they differ."""
+    try:
+        made = read_json(Path(results) / PROVENANCE)["configuration"]
+    except (UserError, OSError, LookupError, TypeError):
+        return
+    if isinstance(made, dict) and made != json.loads(json.dumps(config)):
+        warn(f"{results}: last made whole with other settings than today's; the report shows those")
+        config.clear()
+        config.update(made)
+
+
 def check_models(experiment: Experiment) -> None:
     """UserError where a variant's model is from a training run that was ended early: no table should show it."""
     for name in experiment.variants:
@@ -175,6 +211,7 @@ def begin(workflow: Any) -> None:
         check_tools()
     for job in jobs:
         check_command(job.rule.name, job.shellcmd or "")
+    announce_code(map(commands.module, commands.names()))
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 
@@ -188,7 +225,8 @@ def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, 
         for language in (experiment.languages.source, experiment.languages.target):
             if not has_abbreviations(language):
                 print(f"{language}: {NO_ABBREVIATIONS}", file=sys.stderr, flush=True)
-    unrecorded = [job for job in trainings(workflow) if not workflow.persistence.has_metadata(job)]
+    trainings = [job for job in workflow.dag.jobs if job.rule.name == "train"]
+    unrecorded = [job for job in trainings if not workflow.persistence.has_metadata(job)]
     if folders := [f"data/{experiment.name}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
         warn(
             f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
@@ -201,12 +239,7 @@ def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, 
 
 
 def end(workflow: Any, experiment: Experiment) -> None:
-    """Remove the last checkpoints of the models that this run has made or found whole.
-
-    After a run for everything, also say where the results are and how to use them.
-    """
-    for job in trainings(workflow):
-        forget_checkpoint(experiment.name, job.wildcards.variant)
+    """After a run for everything, say where the results are and how to use them."""
     if any(job.rule.name == "all" for job in workflow.dag.jobs):
         with one_line_mistakes():
             LOGGER.info("\n".join(last_lines(experiment)), extra={"ending": True})  # which the logger nmt shows, too
@@ -233,11 +266,6 @@ def last_lines(experiment: Experiment) -> list[str]:
         f"The models: {models}" if several else f"The model: {models}/{best}",
         f"To translate: python -m nmt translate --model {models}/{best}{tokenized} < FILE",
     ]
-
-
-def trainings(workflow: Any) -> list[Any]:
-    """The jobs that train, whether they run or not."""
-    return [job for job in workflow.dag.jobs if job.rule.name == "train"]
 
 
 def code(step: str, variants: Iterable[Variant] | None = None) -> str:

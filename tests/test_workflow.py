@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from nmt import papers
+from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import ATTENTIONS, UNITS
@@ -20,6 +21,7 @@ from nmt.workflow import (
     check_inputs,
     check_models,
     check_start,
+    check_unchanged,
     code,
     compared_options,
     figure_options,
@@ -30,6 +32,7 @@ from nmt.workflow import (
     one_line_mistakes,
     sample_options,
     search_options,
+    show_what_made,
     speed_options,
     step_of,
     train_priority,
@@ -254,3 +257,44 @@ def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeyp
         f"The model: data/{one.name}/models/search",
         f"To translate: python -m nmt translate --model data/{one.name}/models/search --tokenized < FILE",
     ]
+
+
+def test_a_job_refuses_an_experiment_that_is_not_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a cluster a job reads the files again, but Snakemake records the settings of the run's beginning."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NMT_EXPERIMENT", "")
+    own, settings, corpora = (
+        tmp_path / "a.en",
+        {"seed": 1, "variants": {"one": {}}},
+        {"news": Corpus("news", (Archive("a.en"), Archive("a.fr")), ("", ""))},
+    )
+    own.write_text("a\n")
+    check_unchanged(False, settings, corpora, [str(own)])
+    check_unchanged(True, dict(reversed(settings.items())), dict(corpora), [str(own)])
+    for changed in ({"settings": {**settings, "seed": 2}}, {"corpora": {}}):
+        given = {"settings": settings, "corpora": corpora} | changed
+        with pytest.raises(UserError, match="settings or own files have changed since the run began; repeat its"):
+            check_unchanged(True, given["settings"], given["corpora"], [str(own)])
+    for change in (lambda: own.write_text("b\n"), own.unlink):
+        change()
+        with pytest.raises(UserError, match="have changed"):
+            check_unchanged(True, settings, corpora, [str(own)])
+    monkeypatch.delenv("NMT_EXPERIMENT")
+    check_unchanged(True, settings, {}, [])  # a job of another workflow
+
+
+def test_the_report_shows_the_settings_that_made_the_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config: dict[str, Any] = {"seed": 2, "names": ("a", "b")}
+    show_what_made(str(tmp_path), config)  # nothing is made
+    made = tmp_path / "provenance.json"
+    for text, shown in (
+        ("[]", {"seed": 2, "names": ("a", "b")}),
+        ('{"configuration": {"seed": 2, "names": ["a", "b"]}}', {"seed": 2, "names": ("a", "b")}),
+        ('{"configuration": {"seed": 1}}', {"seed": 1}),
+    ):
+        made.write_text(text)
+        show_what_made(str(tmp_path), config)
+        assert config == shown
+        assert ("last made whole with other settings than today's" in capsys.readouterr().err) == (shown == {"seed": 1})

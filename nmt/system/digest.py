@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -24,6 +26,7 @@ from nmt.system.memory import recall, remember
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = Path(".snakemake/modules.json")  # in the working directory
+RUN = "NMT_CODE"  # tells the jobs of a run the digests of its code
 _NAME = re.compile(r"nmt(\.\w+)+")
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -65,6 +68,21 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
         remember(MEMORY, _memory())
     whole = "\n".join(f"{module} {trees[module]}" for module in sorted(trees))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def announce(modules: Iterable[str]) -> None:
+    """Tell the jobs that this run will start the code of the steps `modules`, which it records."""
+    os.environ[RUN] = json.dumps({module: digest([module]) for module in modules})
+
+
+def check_unchanged(module: str) -> None:
+    """UserError in a job of a run that began with other code of the step `module`."""
+    try:
+        began_with = json.loads(os.environ.get(RUN, "")).get(module)
+    except (AttributeError, ValueError):
+        return
+    if began_with not in (None, digest([module])):
+        raise UserError("the code of this step has changed since the run began; repeat its command")
 
 
 def is_left_out(module: str) -> bool:

@@ -83,7 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--code",
-        default="",
         metavar="DIGEST",
         help="the digest of the code of this step: keep the last checkpoint of the finished training, from which the"
         " same command with the same code writes its model again",
@@ -166,7 +165,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         hours_before=hours_before,
         processes=processes,
         normalize=arguments.normalize,
-        code=arguments.code,
+        code=arguments.code or "",
         bleu=greedy_bleu(arguments, shortlists) if optimization.stop_on == "bleu" else None,
     )
     return training, shortlists

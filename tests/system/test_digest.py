@@ -15,7 +15,7 @@ import pytest
 
 import nmt.system.digest
 from nmt.settings.variant import Architecture, Optimization
-from nmt.system.digest import LEFT_OUT, digest, is_left_out
+from nmt.system.digest import LEFT_OUT, RUN, announce, check_unchanged, digest, is_left_out
 from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -148,6 +148,22 @@ def test_an_excluded_module_does_not_count(tree: Tree) -> None:
 def test_a_module_counts_once_named(tree: Tree) -> None:
     assert tree.digest("nmt.top", "nmt.apart") != tree.digest("nmt.top")
     assert tree.digest("nmt.top", "nmt.late") == tree.digest("nmt.top")
+
+
+def test_a_job_refuses_code_that_its_run_did_not_begin_with(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake records the digests of the beginning, so a model of other code would pass for one of that."""
+    monkeypatch.delenv(RUN, raising=False)
+    check_unchanged("nmt.top")  # started by hand
+    monkeypatch.setenv(RUN, "")
+    announce(["nmt.top", "nmt.apart"])
+    tree.append("nmt/apart.py", "VALUE = 2\n")
+    forget()
+    check_unchanged("nmt.top")
+    with pytest.raises(UserError, match=r"^the code of this step has changed since the run began; repeat its command$"):
+        check_unchanged("nmt.apart")
+    for odd in ("{", "[]", "1", '{"nmt.apart": null}'):
+        monkeypatch.setenv(RUN, odd)
+        check_unchanged("nmt.apart")
 
 
 def test_a_missing_or_broken_module_is_one_line(tree: Tree) -> None:

@@ -33,8 +33,8 @@ from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
-from nmt.workflow import check_inputs, check_models, check_start, find_files, load_experiment, one_line_mistakes, refuse
-from nmt.workflow import sample_options, search_options, speed_options
+from nmt.workflow import check_inputs, check_models, check_start, check_unchanged, find_files, load_experiment
+from nmt.workflow import one_line_mistakes, refuse, sample_options, search_options, show_what_made, speed_options
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
 LOG = " 2> {log:q}"
@@ -59,6 +59,9 @@ with one_line_mistakes():
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
+        if any(word.partition("=")[0] == "--report" for word in sys.argv):
+            show_what_made(EXPERIMENT.results, config)
+    check_unchanged(not workflow.is_main_process, config, REGISTRY, OWN.values())
 announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
