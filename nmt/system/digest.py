@@ -154,7 +154,8 @@ def _parse(module: str, path: Path, source: bytes) -> tuple[str, list[str]]:
         if isinstance(node, ast.Import):
             imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: line {node.lineno}: a relative import"
+            if node.level:
+                raise UserError(f"{path}: line {node.lineno} is a relative import; name the module in full")
             imported.update([str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)])
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
             imported.add(node.value)

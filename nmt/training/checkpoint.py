@@ -188,7 +188,8 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     unfinished training with other settings.
     """
     former, differing = _read_former(folder), _differing(found, settings, code)
-    if former is not None and not _differing(former, settings, code) and (differing or former.finished):
+    fits = former is not None and not _differing(former, settings, code)
+    if former is not None and fits and (differing or (former.finished and not found.finished)):
         os.replace(path, folder / PREVIOUS)
         os.replace(folder / FORMER, folder / LATEST)
         os.replace(folder / PREVIOUS, folder / FORMER)
