@@ -33,6 +33,7 @@ def test_a_name_on_the_command_line_is_refused_where_another_file_gives_it() -> 
     record("mine", ["a.yaml"], "results/mine")
     with pytest.raises(UserError, match=r"^over\.yaml: experiment mine is also that of a\.yaml, whose data"):
         check_owner("mine", ["over.yaml"])
+    check_owner("mine", [])
     record("named", ["over.yaml"], "results/named")
     check_owner("named", ["over.yaml"])
 
