@@ -46,7 +46,7 @@ from nmt.system.orphans import end_gently, name_locks
 from nmt.system.scheduler import check_slurm, warn_of_leftovers
 from nmt.training.metrics import ended_early
 
-EXPERIMENT = "NMT_EXPERIMENT"  # tells the jobs of a run what its experiment is, by a digest
+EXPERIMENTS = "NMT_EXPERIMENTS"  # tells the jobs of a run the digests of its experiments, by name
 LOGGER = logging.getLogger("snakemake.logging")
 LONGEST_COMMAND = 128_000  # bytes; Linux accepts 131,072, including what begins each of Snakemake's commands
 SELECTED = "train"  # the name of the files of the selected training text
@@ -152,19 +152,18 @@ def check_inputs(
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
 
 
-def check_unchanged(
-    is_job: bool, config: Mapping[str, Any], registry: Mapping[str, Corpus], own: Iterable[str]
-) -> None:
+def check_unchanged(is_job: bool, config: Mapping[str, Any], corpora: Iterable[Corpus], own: Iterable[str]) -> None:
     """UserError in a job that reads the experiment again, on a cluster, where it is not as it was when the run began.
 
     Snakemake would record the settings and the text of the run's beginning. `own` are the user's own files.
     """
     digests = [own_digest(path) if os.path.exists(path) else None for path in own]
-    given = [config, {name: repr(corpus) for name, corpus in registry.items()}, digests]
-    found = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    given = json.dumps([config, list(map(repr, corpora)), digests], sort_keys=True)
+    found = {str(config["experiment"]): hashlib.sha256(given.encode()).hexdigest()}
+    began_with = json.loads(os.environ.get(EXPERIMENTS) or "{}")
     if not is_job:
-        os.environ[EXPERIMENT] = found
-    elif os.environ.get(EXPERIMENT, found) != found:
+        os.environ[EXPERIMENTS] = json.dumps(began_with | found)
+    elif began_with | found != found | began_with:
         raise UserError("config: settings or own files have changed since the run began; repeat its command")
 
 

@@ -262,25 +262,22 @@ def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeyp
 def test_a_job_refuses_an_experiment_that_is_not_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a cluster a job reads the files again, but Snakemake records the settings of the run's beginning."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NMT_EXPERIMENT", "")
-    own, settings, corpora = (
-        tmp_path / "a.en",
-        {"seed": 1, "variants": {"one": {}}},
-        {"news": Corpus("news", (Archive("a.en"), Archive("a.fr")), ("", ""))},
-    )
+    monkeypatch.setenv("NMT_EXPERIMENTS", "")
+    own, settings = tmp_path / "a.en", {"experiment": "mine", "seed": 1, "variants": {"one": {}}}
+    corpora = [Corpus("news", (Archive("a.en"), Archive("a.fr")), ("", ""))]
     own.write_text("a\n")
     check_unchanged(False, settings, corpora, [str(own)])
-    check_unchanged(True, dict(reversed(settings.items())), dict(corpora), [str(own)])
-    for changed in ({"settings": {**settings, "seed": 2}}, {"corpora": {}}):
-        given = {"settings": settings, "corpora": corpora} | changed
+    check_unchanged(False, {"experiment": "beside it"}, [], [])
+    check_unchanged(True, dict(reversed(settings.items())), list(corpora), [str(own)])
+    for changed, registered in (({**settings, "seed": 2}, corpora), (settings, [])):
         with pytest.raises(UserError, match="settings or own files have changed since the run began; repeat its"):
-            check_unchanged(True, given["settings"], given["corpora"], [str(own)])
+            check_unchanged(True, changed, registered, [str(own)])
     for change in (lambda: own.write_text("b\n"), own.unlink):
         change()
         with pytest.raises(UserError, match="have changed"):
             check_unchanged(True, settings, corpora, [str(own)])
-    monkeypatch.delenv("NMT_EXPERIMENT")
-    check_unchanged(True, settings, {}, [])  # a job of another workflow
+    monkeypatch.delenv("NMT_EXPERIMENTS")
+    check_unchanged(True, settings, [], [])  # a job of another workflow
 
 
 def test_the_report_shows_the_settings_that_made_the_results(

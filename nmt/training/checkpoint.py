@@ -24,7 +24,8 @@ from nmt.settings.sections import NFC
 from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
 from nmt.training.metrics import LATEST, METRICS
 
-PREVIOUS, DAMAGED, FORMER = "previous.pt", "damaged.pt", "former.pt"
+PREVIOUS, DAMAGED = "previous.pt", "damaged.pt"
+FORMER, FINISHED = "former.pt", "finished.pt"  # set aside: of an unfinished training, and of a finished one
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
 FOLLOWS = "initial"  # the fingerprint of the initial model, which was trained on them and so changes with them
 DIGEST_BYTES = hashlib.sha256().digest_size
@@ -93,7 +94,7 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
 
 
 #: Whether a file in a folder of checkpoints was written by training.
-_is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, METRICS)
+_is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, FINISHED, METRICS)
 
 
 def check_folder(folder: Path) -> None:
@@ -166,11 +167,11 @@ def read_checkpoint(folder: Path, settings: dict[str, Any], code: str = "") -> C
             warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
             continue
         return _fitting(folder, path, checkpoint, settings, code)
-    former = _read_former(folder)
-    if former is None or _differing(former, settings, code):
-        return None
-    os.replace(folder / FORMER, folder / LATEST)
-    return former
+    for name, aside in _set_aside(folder):
+        if not _differing(aside, settings, code):
+            os.replace(folder / name, folder / LATEST)
+            return aside
+    return None
 
 
 def _differing(checkpoint: Checkpoint, settings: dict[str, Any], code: str) -> list[str]:
@@ -181,20 +182,21 @@ def _differing(checkpoint: Checkpoint, settings: dict[str, Any], code: str) -> l
 
 
 def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, Any], code: str) -> Checkpoint | None:
-    """What to resume from, where the latest checkpoint is `found` in `path`: that, the former one, or None.
+    """What to resume from, where the latest checkpoint is `found` in `path`: that, one that was set aside, or None.
 
-    The former one is from before the last change of the text, or of a finished training's settings or code, which may
-    have been undone. If neither fits, the one with more updates is kept. Raises UserError if `found` is of an
+    A checkpoint is set aside when the text changes, or the settings or the code of a finished training, which may be
+    undone. Of two of unfinished trainings, the one with more updates is kept. Raises UserError if `found` is of an
     unfinished training with other settings.
     """
-    former, differing = _read_former(folder), _differing(found, settings, code)
-    fits = former is not None and not _differing(former, settings, code)
-    if former is not None and fits and (differing or (former.finished and not found.finished)):
-        os.replace(path, folder / PREVIOUS)
-        os.replace(folder / FORMER, folder / LATEST)
-        os.replace(folder / PREVIOUS, folder / FORMER)
-        warn(f"{path}: exchanged with {FORMER}, which fits the settings; the training resumes from that")
-        return former
+    differing, own = _differing(found, settings, code), FINISHED if found.finished else FORMER
+    others = dict(_set_aside(folder))
+    for name, aside in others.items():
+        if not _differing(aside, settings, code) and (differing or (aside.finished and not found.finished)):
+            os.replace(path, folder / PREVIOUS)
+            os.replace(folder / name, folder / LATEST)
+            os.replace(folder / PREVIOUS, folder / own)
+            warn(f"{path}: exchanged with {name}, which fits the settings; the training resumes from that")
+            return aside
     if not differing:
         return found
     of_other_text = {*TEXTS, FOLLOWS}.issuperset(differing) and differing != [FOLLOWS]
@@ -205,23 +207,24 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
             + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
             + f"; set it back to resume, or delete {folder} to start from the beginning"
         )
-    if former is not None and former.state.updates > found.state.updates:
+    if own in others and others[own].state.updates > found.state.updates:
         path.unlink()
-        what = f"removed; {FORMER}, with more updates, is kept"
+        what = f"removed; {own}, with more updates, is kept"
     else:
-        os.replace(path, folder / FORMER)
-        what = f"renamed to {FORMER}"
+        os.replace(path, folder / own)
+        what = f"renamed to {own}"
     (folder / PREVIOUS).unlink(missing_ok=True)
     made = "from other text" if of_other_text else "with other settings"
     warn(f"{path}: made {made} ({', '.join(differing)}), and {what}; the training starts from the beginning")
     return None
 
 
-def _read_former(folder: Path) -> Checkpoint | None:
-    """The checkpoint that was set aside; None if there is none that can be read."""
-    with suppress(FileNotFoundError, UserError), open(folder / FORMER, "rb", opener=regular) as file:
-        return _read(file)
-    return None
+def _set_aside(folder: Path) -> Iterator[tuple[str, Checkpoint]]:
+    """The checkpoints that were set aside, those that can be read, by name."""
+    for name in (FINISHED, FORMER):
+        with suppress(FileNotFoundError, UserError), open(folder / name, "rb", opener=regular) as file:
+            if (checkpoint := _read(file)) is not None:
+                yield name, checkpoint
 
 
 def look_at_checkpoint(folder: Path) -> Checkpoint:

@@ -124,9 +124,10 @@ def run(arguments: argparse.Namespace) -> None:
         if finished:
             if processes.first:
                 relabel(arguments)
+                folders = f"it and {arguments.checkpoints}" if arguments.code else "it"
                 print(
                     f"{training.label}: {arguments.output} holds the model that these settings give; "
-                    "delete it to train again",
+                    f"delete {folders} to train again",
                     file=sys.stderr,
                 )
             return

@@ -102,13 +102,28 @@ def test_a_finished_training_with_other_settings_stands_in_nobodys_way(
     write_checkpoint(tmp_path, replace(made(400), finished=True))
     larger = {**SETTINGS, "hidden": 7}
     assert read_checkpoint(tmp_path, larger) is None
-    assert "made with other settings (hidden), and renamed to former.pt; the training starts" in capsys.readouterr().err
+    assert (
+        "made with other settings (hidden), and renamed to finished.pt; the training starts" in capsys.readouterr().err
+    )
     write_checkpoint(tmp_path, replace(made(30), settings=larger))
     with pytest.raises(UserError, match="hidden was 7, is 8; set it back to resume"):
         read_checkpoint(tmp_path, {**SETTINGS, "hidden": 8})
     assert updates(tmp_path) == 400  # the setting is taken back
     assert updates(tmp_path, larger) == 30
     (tmp_path / "latest.pt").unlink()
+    assert updates(tmp_path) == 400
+
+
+def test_a_finished_training_outlives_two_changes(tmp_path: Path) -> None:
+    """It may have fewer updates than a training that was begun meanwhile."""
+    longer, other = {**SETTINGS, "updates": 9}, {**SETTINGS, "hidden": 7}
+    write_checkpoint(tmp_path, replace(made(400), finished=True))
+    assert updates(tmp_path, longer) is None
+    write_checkpoint(tmp_path, replace(made(500), settings=longer))
+    assert updates(tmp_path) == 400
+    assert updates(tmp_path, other) is None
+    write_checkpoint(tmp_path, replace(made(3), settings=other))
+    assert updates(tmp_path, longer) == 500
     assert updates(tmp_path) == 400
 
 

@@ -61,7 +61,7 @@ with one_line_mistakes():
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
         if any(word.partition("=")[0] == "--report" for word in sys.argv):
             show_what_made(EXPERIMENT.results, config)
-    check_unchanged(not workflow.is_main_process, config, REGISTRY, OWN.values())
+    check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
 announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
