@@ -28,6 +28,7 @@ PREVIOUS, DAMAGED = "previous.pt", "damaged.pt"
 FORMER, FINISHED = "former.pt", "finished.pt"  # set aside: of an unfinished training, and of a finished one
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
 FOLLOWS = "initial"  # the fingerprint of the initial model, which was trained on them and so changes with them
+UNFINISHED = f"{LATEST} and {PREVIOUS}"  # what to delete for a new start; what was set aside may be a finished model
 DIGEST_BYTES = hashlib.sha256().digest_size
 UNSET = "unset"
 
@@ -205,7 +206,7 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
         raise UserError(
             f"{path}: "
             + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
-            + f"; set it back to resume, or delete {folder} to start from the beginning"
+            + f"; set it back to resume, or delete {UNFINISHED} in {folder} to start from the beginning"
         )
     if own in others and others[own].state.updates > found.state.updates:
         path.unlink()
@@ -295,4 +296,4 @@ def _is_typed(value: Checkpoint | State | Interval) -> bool:
 
 def foreign(path: Path) -> UserError:
     """The error for a checkpoint that is whole, but not of this version or this model."""
-    return UserError(f"{path}: written by another version; resume with that one, or delete {path.parent}")
+    return UserError(f"{path}: written by another version; resume with that one, or delete it")

@@ -29,7 +29,7 @@ from nmt.system.files import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
 from nmt.training.batches import Batch, Batches, ahead
-from nmt.training.checkpoint import Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
+from nmt.training.checkpoint import UNFINISHED, Checkpoint, Interval, State, foreign, read_checkpoint, write_checkpoint
 from nmt.training.likelihood import Sentences, sentence_nll
 from nmt.training.metrics import LATEST, METRICS, append_metrics
 from nmt.training.optimizer import scheduled_rate
@@ -260,8 +260,8 @@ class Training:
                 warn(f"{self.label}: update {number} skipped, its cost or gradient is not finite")
             if state.skipped_in_a_row > SKIPS_ALLOWED:
                 raise UserError(
-                    f"{self.label}: more than {SKIPS_ALLOWED} updates in a row were not finite; delete {self.folder} "
-                    "and start again with a lower learning_rate or initialization_scale"
+                    f"{self.label}: more than {SKIPS_ALLOWED} updates in a row were not finite; delete {UNFINISHED} "
+                    f"in {self.folder} and start again with a lower learning_rate or initialization_scale"
                 )
 
     def record(self) -> dict[str, float | None]:

@@ -602,7 +602,7 @@ def test_too_many_in_a_row_stop_the_training_and_say_what_helps(
     last = capsys.readouterr().err.strip().split("\n")[-1]
     assert "20 updates in a row were not finite" in last
     latest = tmp_path / "checkpoints" / "latest.pt"
-    assert f"delete {latest.parent} and start again with a lower learning_rate" in last
+    assert f"delete latest.pt and previous.pt in {latest.parent} and start again with a lower learning_rate" in last
     if every:
         good = read_checkpoint(latest.parent, stored_settings(latest))
         assert good is not None
