@@ -43,7 +43,7 @@ from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
 from nmt.system.orphans import end_gently, name_locks
-from nmt.system.scheduler import check_slurm, warn_of_leftovers
+from nmt.system.scheduler import check_slurm, warn_of_leftovers, withdraw
 from nmt.training.metrics import ended_early
 
 EXPERIMENTS = "NMT_EXPERIMENTS"  # tells the jobs of a run the digests of its experiments, by name
@@ -211,6 +211,7 @@ def begin(workflow: Any) -> None:
     for job in jobs:
         check_command(job.rule.name, job.shellcmd or "")
     announce_code(map(commands.module, commands.names()))
+    withdraw(str(output) for job in jobs for output in job.output)
     name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 

@@ -8,8 +8,8 @@ something, see `SCHEDULERS`; WORDs go to qsub or bsub as they are. A job leaves 
 accounting is needed; one that the scheduler no longer knows, and that has left none, was cancelled or killed.
 
 If Snakemake is killed, its jobs stay in the queue, and its next run submits them again. One that starts late would
-delete outputs that have been made meanwhile. So a job does nothing if one of its outputs was submitted again, or is
-made.
+delete outputs that have been made meanwhile. So a job does nothing if one of its outputs was submitted again, is made,
+or is wanted by another run.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ is_last() {{
 }}
 is_last || sleep {patience}
 if ! is_last; then
-    echo "submitted again since, or done; nothing to do"
+    echo "submitted again since, done, or left to another run; nothing to do"
     exit 0
 fi
 sh {jobscript}
@@ -208,10 +208,20 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
 def _write_notes(outputs: Iterable[str], submission: str) -> list[str]:
     """Note `submission` as the last one of each of `outputs`; return the paths of the notes."""
     NOTES.mkdir(parents=True, exist_ok=True)
-    notes = [NOTES.resolve() / hashlib.sha256(one.encode()).hexdigest()[:16] for one in outputs]
+    notes = list(map(_note, outputs))
     for note in notes:
         note.write_text(submission)
     return list(map(str, notes))
+
+
+def withdraw(outputs: Iterable[str]) -> None:
+    """Forget the submissions of `outputs` by earlier runs: this run makes them, in jobs of a scheduler or otherwise."""
+    for output in outputs:
+        _note(output).unlink(missing_ok=True)
+
+
+def _note(output: str) -> Path:
+    return NOTES.resolve() / hashlib.sha256(output.encode()).hexdigest()[:16]
 
 
 def _answer(command: list[str]) -> str:

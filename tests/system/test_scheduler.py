@@ -24,6 +24,7 @@ from nmt.system.scheduler import (
     main,
     status,
     warn_of_leftovers,
+    withdraw,
 )
 
 TRAIN = {"type": "single", "rule": "train", "threads": 4, "resources": {"mem_mb": 16001, "runtime": 150, "gpu": 1}}
@@ -152,7 +153,10 @@ def test_a_job_that_was_submitted_again_does_nothing(folder: Path, monkeypatch: 
     assert run(second) == (3, 1)
     assert run(second) == (0, 1)  # b is made
     assert run(first) == (0, 1)
-    assert run(third) == (3, 2)
+    withdraw(["c"])  # another run makes it
+    assert run(third) == (0, 1)
+    submitted(folder, "grid_engine")
+    assert run((folder / "script").read_text()) == (3, 2)
     assert list((folder / NOTES).iterdir()) == []
 
 
