@@ -155,16 +155,20 @@ def check_inputs(
 def check_unchanged(is_job: bool, config: Mapping[str, Any], corpora: Iterable[Corpus], own: Iterable[str]) -> None:
     """UserError in a job that reads the experiment again, on a cluster, where it is not as it was when the run began.
 
-    Snakemake would record the settings and the text of the run's beginning. `own` are the user's own files.
+    Snakemake would record the settings and the text of the run's beginning. `own` are the user's own files; those that
+    a job does not see do not count.
     """
-    digests = [own_digest(path) if os.path.exists(path) else None for path in own]
-    given = json.dumps([config, list(map(repr, corpora)), digests], sort_keys=True)
-    found = {str(config["experiment"]): hashlib.sha256(given.encode()).hexdigest()}
-    began_with = json.loads(os.environ.get(EXPERIMENTS) or "{}")
+    read, name = ["config", *own], str(config["experiment"])
+    settings = json.dumps([config, list(map(repr, corpora))], sort_keys=True)
+    found = [hashlib.sha256(settings.encode()).hexdigest()[:16]]
+    found += [own_digest(path)[:16] if os.path.exists(path) else "" for path in read[1:]]
+    known = json.loads(os.environ.get(EXPERIMENTS) or "{}")
     if not is_job:
-        os.environ[EXPERIMENTS] = json.dumps(began_with | found)
-    elif began_with | found != found | began_with:
-        raise UserError("config: settings or own files have changed since the run began; repeat its command")
+        os.environ[EXPERIMENTS] = json.dumps(known | {name: found})
+        return
+    for what, now, before in zip(read, found, known.get(name, found), strict=False):
+        if now and now != before:
+            raise UserError(f"{what}: changed since the run began; repeat its command")
 
 
 def show_what_made(results: str, config: dict[str, Any]) -> None:
