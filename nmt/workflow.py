@@ -28,9 +28,7 @@ from nmt.corpora.own import (
     own_files,
     read_corpora,
 )
-from nmt.corpora.own import (
-    digest as own_digest,
-)
+from nmt.corpora.own import digest as own_digest
 from nmt.corpora.registry import Archive, Corpus
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
@@ -152,23 +150,22 @@ def check_inputs(
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
 
 
-def check_unchanged(is_job: bool, config: Mapping[str, Any], corpora: Iterable[Corpus], own: Iterable[str]) -> None:
-    """UserError in a job that reads the experiment again, on a cluster, where it is not as it was when the run began.
+def check_unchanged(is_job: bool, config: Mapping[str, Any], corpora: Iterable[Corpus], own: Collection[str]) -> None:
+    """UserError in a job on a cluster, which reads the experiment again, if it has changed since the run began.
 
-    Snakemake would record the settings and the text of the run's beginning. `own` are the user's own files; those that
-    a job does not see do not count.
+    Snakemake records the settings and the text with which the run began. `own` are the user's own files; a job passes
+    over those that its machine does not have.
     """
-    read, name = ["config", *own], str(config["experiment"])
     settings = json.dumps([config, list(map(repr, corpora))], sort_keys=True)
     found = [hashlib.sha256(settings.encode()).hexdigest()[:16]]
-    found += [own_digest(path)[:16] if os.path.exists(path) else "" for path in read[1:]]
-    known = json.loads(os.environ.get(EXPERIMENTS) or "{}")
+    found += [own_digest(path)[:16] if os.path.exists(path) else "" for path in own]
+    name, known = str(config["experiment"]), json.loads(os.environ.get(EXPERIMENTS) or "{}")
     if not is_job:
         os.environ[EXPERIMENTS] = json.dumps(known | {name: found})
         return
-    for what, now, before in zip(read, found, known.get(name, found), strict=False):
+    for what, now, before in zip(["config", *own], found, known.get(name, found), strict=False):
         if now and now != before:
-            raise UserError(f"{what}: changed since the run began; repeat its command")
+            raise UserError(f"{what}: changed since the run began; start the run again")
 
 
 def show_what_made(results: str, config: dict[str, Any]) -> None:
@@ -178,7 +175,7 @@ def show_what_made(results: str, config: dict[str, Any]) -> None:
     except (UserError, OSError, LookupError, TypeError):
         return
     if isinstance(made, dict) and made != json.loads(json.dumps(config)):
-        warn(f"{results}: last made whole with other settings than today's; the report shows those")
+        warn(f"{results}: the last complete run had other settings than today's; the report shows those of that run")
         config.clear()
         config.update(made)
 

@@ -270,7 +270,7 @@ def test_a_job_refuses_an_experiment_that_is_not_its_runs(tmp_path: Path, monkey
     check_unchanged(False, {"experiment": "beside it"}, [], [])
     check_unchanged(True, dict(reversed(settings.items())), list(corpora), [str(own)])
     for changed, registered in (({**settings, "seed": 2}, corpora), (settings, [])):
-        with pytest.raises(UserError, match=r"^config: changed since the run began; repeat its command$"):
+        with pytest.raises(UserError, match=r"^config: changed since the run began; start the run again$"):
             check_unchanged(True, changed, registered, [str(own)])
     own.write_text("b\n")
     with pytest.raises(UserError, match=r"a\.en: changed since the run began"):
@@ -295,4 +295,5 @@ def test_the_report_shows_the_settings_that_made_the_results(
         made.write_text(text)
         show_what_made(str(tmp_path), config)
         assert config == shown
-        assert ("last made whole with other settings than today's" in capsys.readouterr().err) == (shown == {"seed": 1})
+        said = "the last complete run had other settings than today's; the report shows those of that run"
+        assert (said in capsys.readouterr().err) == (shown == {"seed": 1})

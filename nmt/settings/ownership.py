@@ -22,9 +22,11 @@ RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 def check_owner(experiment: str, files: Sequence[str]) -> None:
     """UserError where data/EXPERIMENT was made from another file that still gives the same name.
 
-    None of `files` gives it if it is on the command line. Another workflow that uses this one has none.
+    If the name is on the command line, the last of `files` stands for it. There are none where another workflow uses
+    this one as a module.
     """
-    mine, other = _naming(files, experiment) or next(reversed(files), None), _naming(_recorded(experiment), experiment)
+    mine = _naming(files, experiment) or (files[-1] if files else None)
+    other = _naming(_recorded(experiment), experiment)
     if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "

@@ -71,18 +71,18 @@ def digest(modules: Iterable[str], exclude: Iterable[str] = ()) -> str:
 
 
 def announce(modules: Iterable[str]) -> None:
-    """Tell the jobs that this run will start the code of the steps `modules`, which it records."""
+    """Tell the jobs of this run the digests of the steps `modules`, with which Snakemake records what they make."""
     os.environ[RUN] = json.dumps({module: digest([module]) for module in modules})
 
 
 def check_unchanged(module: str) -> None:
-    """UserError in a job of a run that began with other code of the step `module`."""
+    """UserError in a job if the code of the step `module` has changed since the run began."""
     try:
         began_with = json.loads(os.environ.get(RUN, "")).get(module)
     except (AttributeError, ValueError):
         return
     if began_with not in (None, digest([module])):
-        raise UserError("the code of this step has changed since the run began; repeat its command")
+        raise UserError("the code of this step has changed since the run began; start the run again")
 
 
 def is_left_out(module: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, Never, TypeVar
+from typing import TypeVar
 
 from tqdm import tqdm
 
@@ -26,10 +26,20 @@ class Progress:
     def __init__(self, label: str, total: int | None, unit: str, done: int = 0, silent: float = 0) -> None:
         self._label, self._total, self._unit, self._done, self._silent = label, total, unit, done, silent
         self._begun = self._said = time.monotonic()
-        self._bar: tqdm[Never] | None = None
-        if sys.stderr.isatty():
-            scale: dict[str, Any] = {"unit": unit, "unit_scale": True, "unit_divisor": 1000}
-            self._bar = tqdm(desc=label, total=total, initial=done, file=sys.stderr, delay=silent, **scale)
+        self._bar = (
+            tqdm(
+                desc=label,
+                total=total,
+                unit=unit,
+                initial=done,
+                unit_scale=True,
+                unit_divisor=1000,
+                file=sys.stderr,
+                delay=silent,
+            )
+            if sys.stderr.isatty()
+            else None
+        )
 
     def __enter__(self) -> Progress:
         return self

@@ -7,9 +7,8 @@ The first prints the number of the job, the second "running", "success" or "fail
 something, see `SCHEDULERS`; WORDs go to qsub or bsub as they are. A job leaves its exit code in a file, so that no
 accounting is needed; one that the scheduler no longer knows, and that has left none, was cancelled or killed.
 
-If Snakemake is killed, its jobs stay in the queue, and its next run submits them again. One that starts late would
-delete outputs that have been made meanwhile. So a job does nothing if one of its outputs was submitted again, is made,
-or is wanted by another run.
+If Snakemake is killed, its jobs stay in the queue, and the next run makes their outputs. A job that starts after that
+would delete them. So a job does nothing if one of its outputs has been made, or has been submitted or claimed since.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ is_last() {{
 }}
 is_last || sleep {patience}
 if ! is_last; then
-    echo "submitted again since, done, or left to another run; nothing to do"
+    echo "its outputs are made, or another job or run makes them; nothing to do"
     exit 0
 fi
 sh {jobscript}
@@ -215,7 +214,7 @@ def _write_notes(outputs: Iterable[str], submission: str) -> list[str]:
 
 
 def withdraw(outputs: Iterable[str]) -> None:
-    """Forget the submissions of `outputs` by earlier runs: this run makes them, in jobs of a scheduler or otherwise."""
+    """Forget earlier submissions of `outputs`, which this run makes, whether with a scheduler or without."""
     for output in outputs:
         _note(output).unlink(missing_ok=True)
 
@@ -251,14 +250,14 @@ def check_slurm() -> None:
 def warn_of_leftovers() -> None:
     """Warn of jobs of this folder that wait in Slurm's queue.
 
-    They may be those of a killed run, which would start late and delete outputs that have been made meanwhile.
+    They may be those of a killed run, which would start late and delete the outputs that this run has made.
     """
     listed = _answer(["squeue", "--me", "--noheader", "--states=PENDING", "--format=%i %Z"])
     jobs = [line.partition(" ") for line in listed.split("\n")]
     if waiting := [number for number, _, folder in jobs if folder == os.getcwd()]:
         warn(
             "Slurm: jobs of another run in this folder wait in the queue; if that run was killed, cancel them (scancel "
-            f"{' '.join(waiting)}), for they would delete what this run makes"
+            f"{' '.join(waiting)}), or they will delete what this run makes"
         )
 
 

@@ -186,8 +186,8 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     """What to resume from, where the latest checkpoint is `found` in `path`: that, one that was set aside, or None.
 
     A checkpoint is set aside when the text changes, or the settings or the code of a finished training, which may be
-    undone. Of two of unfinished trainings, the one with more updates is kept. Raises UserError if `found` is of an
-    unfinished training with other settings.
+    undone. There is one place for a finished training and one for an unfinished one; of two checkpoints for a place,
+    that with more updates is kept. Raises UserError if `found` is of an unfinished training with other settings.
     """
     differing, own = _differing(found, settings, code), FINISHED if found.finished else FORMER
     others = dict(_set_aside(folder))
@@ -196,7 +196,7 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
             os.replace(path, folder / PREVIOUS)
             os.replace(folder / name, folder / LATEST)
             os.replace(folder / PREVIOUS, folder / own)
-            warn(f"{path}: exchanged with {name}, which fits the settings; the training resumes from that")
+            warn(f"{path}: exchanged with {name}, which fits the settings; the training resumes from it")
             return aside
     if not differing:
         return found
@@ -296,4 +296,4 @@ def _is_typed(value: Checkpoint | State | Interval) -> bool:
 
 def foreign(path: Path) -> UserError:
     """The error for a checkpoint that is whole, but not of this version or this model."""
-    return UserError(f"{path}: written by another version; resume with that one, or delete it")
+    return UserError(f"{path}: written by another version; resume with that version, or delete this file")

@@ -48,7 +48,8 @@ def ended_early(experiment: str, variant: str) -> bool:
 def is_lost(experiment: str, variant: str) -> bool:
     """Whether a training has a checkpoint but no model.
 
-    Snakemake deletes a model before it trains again, and does not miss it if the changed setting is taken back.
+    Snakemake deletes a model before it is trained again. If the changed setting is then undone, Snakemake does not
+    notice that the model is missing.
     """
     checkpoints, model = folders(experiment, variant)
     return checkpoints.exists() and not (model / "summary.json").exists()

@@ -84,8 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--code",
         metavar="DIGEST",
-        help="the digest of the code of this step: keep the last checkpoint of the finished training, from which the"
-        " same command with the same code writes its model again",
+        help="digest of this step's code; with it, the last checkpoint of a finished training is kept, from which the"
+        " same command with the same code writes the model again",
     )
     parser.add_argument(
         "--minutes",
@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> None:
             write(training, finished, shortlists, arguments)
             if finished:
                 remove_checkpoints(arguments.checkpoints, *(kept if arguments.code else ()))
-            if not finished:
+            else:
                 print(
                     f"{training.label}: ended early, after update {training.state.updates:,} of {training.last:,}; "
                     "the same command resumes it",

@@ -317,7 +317,7 @@ def test_jobs_of_a_killed_run_that_wait_in_slurms_queue_are_named(
     squeue.write_text(f"#!/bin/sh\nprintf '%s\\n' '17 {folder}' '18 {folder}/other' '19 {folder}'\n")
     squeue.chmod(0o755)
     warn_of_leftovers()
-    assert "if that run was killed, cancel them (scancel 17 19), for they" in capsys.readouterr().err
+    assert "if that run was killed, cancel them (scancel 17 19), or they will delete" in capsys.readouterr().err
     squeue.write_text("#!/bin/sh\necho 'squeue: error: no controller'\nexit 1\n")
     warn_of_leftovers()
     assert not capsys.readouterr().err

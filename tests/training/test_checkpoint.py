@@ -80,7 +80,7 @@ def test_a_change_of_the_text_that_is_taken_back_costs_nothing(
     write_checkpoint(tmp_path, of_text(30, "b"))
     write_checkpoint(tmp_path, of_text(31, "b"))
     assert resumed(tmp_path, "a") == 400
-    said = "latest.pt: exchanged with former.pt, which fits the settings; the training resumes from that"
+    said = "latest.pt: exchanged with former.pt, which fits the settings; the training resumes from it"
     assert said in capsys.readouterr().err
     assert resumed(tmp_path, "b") == 31
 

@@ -1,9 +1,9 @@
 # From ids to trained models and their likelihoods.
 
 
-# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. It deletes
-# even the model of a finished training if the run ends before Snakemake has noted it, or if a changed setting is taken back while the
-# training that it caused is running. So the last checkpoint of a finished training is kept.
+# Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. It also
+# deletes a finished model if the run ends before Snakemake has recorded it, and before a model is trained again, even if the setting
+# that changed is then undone. So the last checkpoint of a finished training is kept.
 rule train:
     input:
         **VOCABULARIES,
