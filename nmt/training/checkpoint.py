@@ -26,6 +26,7 @@ from nmt.training.metrics import LATEST, METRICS
 
 PREVIOUS, DAMAGED = "previous.pt", "damaged.pt"
 FORMER, FINISHED = "former.pt", "finished.pt"  # set aside: of an unfinished training, and of a finished one
+ON_THE_WAY = {FORMER: "former.new.pt", FINISHED: "finished.new.pt"}  # their names while they are exchanged
 TEXTS = {"data", "development", "codes"}  # settings that are fingerprints of texts, and change when these are edited
 FOLLOWS = "initial"  # the fingerprint of the initial model, which was trained on them and so changes with them
 UNFINISHED = f"{LATEST} and {PREVIOUS}"  # what to delete for a new start; what was set aside may be a finished model
@@ -95,7 +96,7 @@ def fingerprint(paths: Iterable[str | Path]) -> str:
 
 
 #: Whether a file in a folder of checkpoints was written by training.
-_is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, FINISHED, METRICS)
+_is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, FINISHED, *ON_THE_WAY.values(), METRICS)
 
 
 def check_folder(folder: Path) -> None:
@@ -157,6 +158,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any], code: str = "") -> C
     """
     for unfinished in folder.glob(".*.partial"):
         unfinished.unlink(missing_ok=True)
+    _end_exchange(folder)
     for name in (LATEST, PREVIOUS):
         path = folder / name
         if not path.exists():
@@ -193,9 +195,10 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     others = dict(_set_aside(folder))
     for name, aside in others.items():
         if not _differing(aside, settings, code) and (differing or (aside.finished and not found.finished)):
-            os.replace(path, folder / PREVIOUS)
+            os.replace(path, folder / ON_THE_WAY[own])
             os.replace(folder / name, folder / LATEST)
-            os.replace(folder / PREVIOUS, folder / own)
+            _end_exchange(folder)
+            (folder / PREVIOUS).unlink(missing_ok=True)
             warn(f"{path}: exchanged with {name}, which fits the settings; the training resumes from it")
             return aside
     if not differing:
@@ -218,6 +221,13 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     made = "from other text" if of_other_text else "with other settings"
     warn(f"{path}: made {made} ({', '.join(differing)}), and {what}; the training starts from the beginning")
     return None
+
+
+def _end_exchange(folder: Path) -> None:
+    """Give the checkpoints of an exchange their last names; the former ones if it was interrupted at its beginning."""
+    for own, on_the_way in ON_THE_WAY.items():
+        with suppress(FileNotFoundError):
+            os.replace(folder / on_the_way, folder / (own if (folder / LATEST).exists() else LATEST))
 
 
 def _set_aside(folder: Path) -> Iterator[tuple[str, Checkpoint]]:

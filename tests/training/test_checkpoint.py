@@ -164,6 +164,8 @@ def test_an_exchange_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(KeyboardInterrupt):
             resumed(tmp_path, "a")
     assert resumed(tmp_path, "a") == 400
+    write_checkpoint(tmp_path, of_text(500, "a"))
+    assert resumed(tmp_path, "b") == 30
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
