@@ -37,7 +37,7 @@ LOOPBACK = "127.0.0.1"
 LARGEST = 2**16  # bytes of a request
 SILENT_SECONDS = 60  # after which a connection is closed
 PAUSE_SECONDS = 0.1  # between two states of a translation, at least
-LONGEST_SEARCH = 20  # seconds; then the best translation so far is returned, because other requests wait
+LONGEST_SEARCH = 20  # seconds; then the best translations so far are returned, because other requests wait
 HOST = re.compile(r"\w[\w.-]*", re.ASCII)  # a name as browsers send it
 PORT = re.compile(r":\d*$", re.ASCII)
 SHARE = 4  # a pause is at least this many times as long as showing a state took
@@ -116,14 +116,6 @@ def run(arguments: argparse.Namespace) -> None:
             os._exit(130)  # any other end aborts a process of which another thread is in PyTorch
 
 
-class _TimeOverError(Exception):
-    """The search has taken too long; `best` is its best hypothesis so far."""
-
-    def __init__(self, best: Hypothesis) -> None:
-        super().__init__()
-        self.best = best
-
-
 class Service:
     """Translates a sentence at a time, whatever the number of threads that call it."""
 
@@ -167,22 +159,18 @@ class Service:
             answer = {"source": self._read_source(used), "translations": translations, "done": done}
             return {**answer, "note": " ".join(notes)}
 
-        def watch(leader: Callable[[], Hypothesis]) -> None:
+        def watch(leader: Callable[[], Hypothesis]) -> bool:
             nonlocal silent_until
             start = time.monotonic()
-            if start >= end_of_turn:
-                raise _TimeOverError(leader())
-            if start >= silent_until:
+            if silent_until <= start < end_of_turn:
                 show(message([leader()], False))
                 end = time.monotonic()
                 silent_until = end + max(PAUSE_SECONDS, SHARE * (end - start))
+            return start >= end_of_turn
 
         with self._turn:
             end_of_turn = time.monotonic() + LONGEST_SEARCH
-            try:
-                [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
-            except _TimeOverError as over:
-                best = [over.best]
+            [best] = search(trained.model, [trained.source.ids(symbols)], settings, watch)
         return message(best, True)
 
 

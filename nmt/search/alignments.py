@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.system.files import UserError, read_lines
@@ -125,14 +126,15 @@ def _membership(words: Sequence[int]) -> NDArray[Any]:
     return np.equal.outer(np.arange(max(words, default=-1) + 1), words).astype(float)
 
 
-def read_dictionary(path: str) -> dict[str, str]:
+def read_dictionary(path: str, form: str) -> dict[str, str]:
     """Read translations of words, lines "source<TAB>target"; the first line for a source word counts.
 
-    Raises UserError if a line has another form.
+    `form` is the Unicode normalization of the text in which the words are looked up. Raises UserError if a line is not
+    such a pair.
     """
     dictionary: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):
-        source, _, target = line.partition("\t")
+        source, _, target = map(str.strip, normalized(line, form).partition("\t"))
         if not (source and target) or "\t" in target:
             raise UserError(f"{path}: line {number} is not a source word, a tab and its translation; correct the line")
         dictionary.setdefault(source, target)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -51,7 +50,8 @@ class Hypothesis:
         return len(self.words) + self.ended
 
 
-Watch = Callable[[Callable[[], Hypothesis]], None]  # receives a function that returns the best hypothesis so far
+# Receives a function that returns the most probable unfinished hypothesis; True ends the search.
+Watch = Callable[[Callable[[], Hypothesis]], bool]
 
 
 @dataclass(frozen=True)
@@ -247,10 +247,10 @@ class _Search:
             return self.settings.width
         return max((self.settings.width - len(self.finished[number]) for number in sentences), default=0)
 
-    def leader(self, positions: int) -> Hypothesis:
-        """The most probable unfinished hypothesis of the first sentence, as `hypothesis` gives it."""
+    def leader(self) -> _Finished:
+        """The most probable unfinished hypothesis of the first sentence, cut off here."""
         parent, word = self.history[-1][:, 0, 0].tolist()
-        return self.hypothesis(_Finished(self.seen - 1, parent, word, self.best), positions)
+        return _Finished(self.seen - 1, parent, word, self.best)
 
     def hypothesis(self, end: _Finished, positions: int) -> Hypothesis:
         """Trace a finished hypothesis back to its first word; its alignment covers the first `positions` columns."""
@@ -271,8 +271,8 @@ def search(
     """The `n_best` hypotheses of each source (word ids without EOS), best first; fewer if the search found fewer.
 
     With the fallback they have ended; if nothing ends even in its widest beam, the result is the best unfinished
-    hypothesis of the first search. `watch`, for a single source, is called after each step; if it raises, the search
-    ends.
+    hypothesis of the first search. `watch`, for a single source, is called after each step. If it ends the search, the
+    results are the hypotheses that have ended by then or, if none has, the most probable unfinished one.
     """
     results = _search_once(model, sources, settings, watch)
     rows = len(sources) * settings.width
@@ -296,8 +296,9 @@ def _search_once(
     with TURN if pace.replayed else nullcontext():
         found = _Search(model, sources, settings, pace)
         while found.look():
-            if watch is not None:
-                watch(partial(found.leader, len(sources[0]) + 1))
+            if watch is not None and watch(lambda: found.hypothesis(found.leader(), len(sources[0]) + 1)):
+                found.finished[0] = found.finished[0] or [found.leader()]
+                break
             for _ in range(1 if watch else pace.steps):
                 found.advance()
     results = []

@@ -196,7 +196,7 @@ def run(arguments: argparse.Namespace) -> None:
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")
-        dictionary = read_dictionary(arguments.replace_unk) if arguments.replace_unk else {}
+        dictionary = read_dictionary(arguments.replace_unk, trained.normalize) if arguments.replace_unk else {}
     translator = Translator(trained, arguments.tokenized, dictionary)
     if interactive:
         answer(translator, settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpora.detokenize import detokenizer
@@ -158,10 +159,9 @@ def checked_lines(lines: Iterable[str]) -> list[str]:
     """The lines without their newlines, read once. Raises UserError if they are a single string, or not strings."""
     if isinstance(lines, str | bytes):
         raise UserError("lines: expected a list of sentences, not one sentence; put it in brackets")
-    try:
-        found = list(lines)
-    except TypeError:
-        raise UserError(f"lines: expected a list of sentences, not {type(lines).__name__}") from None
+    if not isinstance(lines, Iterable):
+        raise UserError(f"lines: expected a list of sentences, not {type(lines).__name__}")
+    found = list(lines)
     for number, line in enumerate(found, 1):
         if not isinstance(line, str):
             raise UserError(f"lines: line {number} is {type(line).__name__}, not a string")
@@ -173,7 +173,7 @@ def check_search(settings: BeamSettings, batch: int, mark: str = "") -> None:
     """Raise UserError if an option is not a number or is out of range; `mark` is put before the names of options."""
     beam, n_best, ratio = settings.width, settings.n_best, settings.minimum_length_ratio
     for name, number in (("beam", beam), ("batch", batch), ("n-best", n_best)):
-        if not isinstance(number, int) or isinstance(number, bool):
+        if not isinstance(number, Integral) or isinstance(number, bool):
             raise UserError(f"{mark}{name}: expected a whole number, not {number!r}")
     for name in ("forbid_unk", "fallback", "normalize"):
         if not isinstance(value := getattr(settings, name), bool):

@@ -11,6 +11,7 @@ import torch
 
 from nmt.corpora.shortlist import EOS, EOS_SYMBOL, UNK
 from nmt.search.alignments import Alignment, alignments, merge, read_alignments, read_dictionary, replace_unknown
+from nmt.settings.sections import NFC
 from nmt.system.files import UserError
 from tests.model import oracle
 from tests.model.models import ragged_pairs, tiny_model
@@ -65,16 +66,22 @@ def test_the_word_of_largest_weight_but_never_the_end() -> None:
 
 def test_the_first_line_of_a_source_word_counts(tmp_path: Path) -> None:
     (tmp_path / "words").write_text("a\tb\nc\td e\u2028f\na\tg\n", encoding="utf-8")
-    assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d e\u2028f"}
+    assert read_dictionary(str(tmp_path / "words"), NFC) == {"a": "b", "c": "d e\u2028f"}
 
 
 def test_a_dictionary_of_another_system_has_the_same_words(tmp_path: Path) -> None:
     (tmp_path / "words").write_bytes("\ufeffa\tb\r\nc\td\r\n".encode())
-    assert read_dictionary(str(tmp_path / "words")) == {"a": "b", "c": "d"}
+    assert read_dictionary(str(tmp_path / "words"), NFC) == {"a": "b", "c": "d"}
+
+
+def test_the_words_of_a_dictionary_are_normalized_as_text_is(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("Zu\u0308rich \tu\u0308\n\ufeffa\t b\n", encoding="utf-8")
+    assert read_dictionary(str(tmp_path / "words"), NFC) == {"Z\u00fcrich": "\u00fc", "a": "b"}
+    assert list(read_dictionary(str(tmp_path / "words"), "none")) == ["Zu\u0308rich", "a"]
 
 
 @pytest.mark.parametrize("line", ["a b", "a\t", "\tb", "a\tb\tc", ""])
 def test_a_line_that_is_not_a_pair_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "words").write_text(f"a\tb\n{line}\n", encoding="utf-8")
     with pytest.raises(UserError, match="words: line 2 is not a source word"):
-        read_dictionary(str(tmp_path / "words"))
+        read_dictionary(str(tmp_path / "words"), NFC)

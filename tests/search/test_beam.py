@@ -89,13 +89,36 @@ def test_a_search_is_watched_step_by_step(attention: str, width: int) -> None:
         found: list[Hypothesis] = []
         expected: list[Found] = []
 
-        def watch(leader: Callable[[], Hypothesis], found: list[Hypothesis] = found) -> None:
+        def watch(leader: Callable[[], Hypothesis], found: list[Hypothesis] = found) -> bool:
             found.append(leader())
+            return False
 
         search(model, [source], BeamSettings(width, fallback=False, alignments=True), watch)
         reference_search(model, source, width, watch=expected.append)
         assert_same(found, expected)
         assert [one.length for one in found] == list(range(1, len(found) + 1))
+
+
+@pytest.mark.parametrize("attention", ["additive", "fixed"])
+def test_a_search_that_is_ended_returns_what_has_ended(attention: str) -> None:
+    model, settings = ending(tiny_model(attention=attention), bias=0.5), BeamSettings(6, fallback=False, n_best=6)
+    counts = set()
+    for source in sources(5):
+        [whole] = search(model, [source], settings)
+        for last in range(1, max(one.length for one in whole)):
+            leaders: list[Hypothesis] = []
+
+            def watch(
+                leader: Callable[[], Hypothesis], found: list[Hypothesis] = leaders, last: int = last
+            ) -> bool:
+                found.append(leader())
+                return len(found) == last
+
+            [results] = search(model, [source], settings, watch)
+            ended = [one for one in whole if one.ended and one.length <= last]
+            assert results == (ended or leaders[-1:])
+            counts.add(len(ended))
+    assert {0, 1, 2} <= counts
 
 
 def test_n_best_returns_the_first_of_all_hypotheses() -> None:

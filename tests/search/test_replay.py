@@ -132,7 +132,7 @@ def test_the_watched_search_replays_its_steps(recorder: Recorder) -> None:
     model, settings = ending(tiny_model(), bias=0.5), BeamSettings(3, fallback=False, alignments=True)
     seen: list[list[Hypothesis]] = [[], []]
     for leaders, run in zip(seen, (search, plainly), strict=True):
-        run(model, [[3, 5, 2, 4]], settings, watch=lambda leader, leaders=leaders: leaders.append(leader()))
+        run(model, [[3, 5, 2, 4]], settings, watch=lambda leader, leaders=leaders: bool(leaders.append(leader())))
     assert_equal([seen[0]], [seen[1]])
     assert [one.length for one in seen[0]] == list(range(1, len(seen[0]) + 1))
     assert recorder.replays == [len(seen[0]) - 1]

@@ -108,6 +108,19 @@ def test_what_is_no_list_of_sentences_is_said(folder: Path, lines: Any, said: st
         nmt.load(folder, "cpu", tokenized=True).translate(lines)
 
 
+def test_a_mistake_of_the_lines_themselves_is_not_ours(folder: Path) -> None:
+    rows: list[Any] = [{"text": "s2"}, None]
+    with pytest.raises(TypeError, match="'NoneType' object is not subscriptable"):
+        nmt.load(folder, "cpu").translate(row["text"] for row in rows)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers(folder: Path) -> None:
+    model = nmt.load(folder, "cpu")
+    options: dict[str, Any] = {"n_best": np.int32(2), "beam": np.int64(3), "batch": np.int64(1)}
+    [found], [expected] = model.search(["s2 s3"], **options), model.search(["s2 s3"], n_best=2, beam=3, batch=1)
+    assert [one.text for one in found] == [one.text for one in expected]
+
+
 @pytest.mark.parametrize("odd", [None, 1, b"model"])
 def test_a_folder_is_a_path(odd: Any) -> None:
     with pytest.raises(UserError, match="folder: expected a path, not "):
