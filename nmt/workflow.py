@@ -82,6 +82,14 @@ def check_start(files: Iterable[str], folder: str) -> None:
         read(file)
 
 
+def check_links(experiment: Experiment) -> None:
+    """UserError where a folder that the run writes is a link without its target, as when a disk is not mounted."""
+    data, results = Path("data") / experiment.name, Path(experiment.results)
+    for path in (Path(".snakemake"), *data.parents, data, *data.glob("*"), *results.parents, results):
+        if path.is_symlink() and not path.exists():
+            raise UserError(f"{path}: a link that leads nowhere; mount its disk, or remove the link")
+
+
 def load_experiment(config: dict[str, Any]) -> tuple[Experiment, dict[str, Corpus], dict[str, Artefact]]:
     """The checked experiment, its registry and its artefacts; `config` is resolved in place. Raises UserError."""
     resolved = resolve(config)

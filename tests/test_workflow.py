@@ -19,6 +19,7 @@ from nmt.system.files import UserError
 from nmt.workflow import (
     check_command,
     check_inputs,
+    check_links,
     check_models,
     check_start,
     check_unchanged,
@@ -196,6 +197,22 @@ def test_a_folder_that_cannot_be_written_is_named_before_the_run(
         with pytest.raises(UserError, match=rf"{name}: cannot be written \(No such file or directory\); make it writ"):
             check_start([], str(tmp_path))
         (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize("path", ["data", "data/open", "data/open/models", "results", "results/open", ".snakemake"])
+def test_a_disk_that_is_not_mounted_is_no_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = read_experiment(["config/open.yaml"])
+    check_links(chosen)
+    (tmp_path / "disk").mkdir()
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).symlink_to(tmp_path / "disk")
+    check_links(chosen)
+    (tmp_path / "disk").rmdir()
+    with pytest.raises(UserError, match=rf"^{path}: a link that leads nowhere; mount its disk, or remove the link$"):
+        check_links(chosen)
 
 
 def test_a_command_that_no_shell_takes_is_refused() -> None:

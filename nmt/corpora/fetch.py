@@ -37,6 +37,8 @@ SET_MIRROR = "set `mirror` in the config to a copy that can be reached"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--registry", type=Path, required=True, help="TSV of the corpora")
     parser.add_argument("--archive", required=True, help="its path below a mirror, such as wmt13/test.tgz")
+    parser.add_argument("--address", help="the address that the registry must have for it (default: any)")
+    parser.add_argument("--sha256", help="the hash that the registry must have for it (default: any)")
     parser.add_argument(
         "--lock", default="", help="TSV of the hashes of what was first fetched (default: none is kept)"
     )
@@ -52,8 +54,12 @@ def run(arguments: argparse.Namespace) -> None:
     archives = read_archives(arguments.registry)
     if arguments.archive not in archives:
         raise unknown(arguments.archive, archives, str(arguments.registry), "archive")
+    archive = archives[arguments.archive]
+    for given, found in ((arguments.address, archive.address), (arguments.sha256, archive.sha256)):
+        if given not in (None, found):
+            raise UserError(f"{arguments.registry}: {archive.path} has changed since the run began; start the run again")
     lock = Path(arguments.lock) if arguments.lock else None
-    fetch(archives[arguments.archive], arguments.output, mirror=arguments.mirror, lock=lock)
+    fetch(archive, arguments.output, mirror=arguments.mirror, lock=lock)
 
 
 def fetch(
@@ -61,10 +67,15 @@ def fetch(
 ) -> None:
     """Write `archive`, or its copy in `mirror`, to `output`, and record it in `lock` if the registry has no hash of it.
 
-    Each address is tried once, and again after each of `pauses` (in seconds), the address of a partial file first.
-    Raises UserError if the archive is not available anywhere or the disk is full; `output` is then unchanged.
+    Nothing is fetched if `output` already has the hash of the registry or the lock. Otherwise each address is tried
+    once, and again after each of `pauses` (in seconds), the address of a partial file first. Raises UserError if the
+    archive is not available anywhere or the disk is full; `output` is then unchanged.
     """
     pinned = read_lock(lock).get(archive.path) if lock and not archive.sha256 else None
+    if (archive.sha256 or pinned) and output.is_file():
+        found, md5 = measure(output, f"check {archive.path}")
+        if not (fault(archive, pinned, found) or (departure(archive, found, md5) and not mirror)):
+            return
     longest = pinned.bytes if pinned else max(LONGEST, archive.bytes or 0)
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.partial")

@@ -101,6 +101,8 @@ def _pace(
     recent = [(int(one["updates"] or 0), float(one["seconds"] or 0)) for one in records[-RECENT:]]
     gaps = [later[1] - earlier[1] for earlier, later in zip([(0, 0.0), *recent], recent, strict=False)]
     patient = max(QUIET_SECONDS, QUIET_GAPS * max(gaps[1:] or gaps, default=0))
+    if written - now > patient:
+        return "its clock is ahead", ""
     silent = now - written > patient
     state = f"silent for {span(now - written)}" if silent else "running"
     done = recent[-1][0] - recent[0][0] if recent else 0

@@ -5,6 +5,7 @@ Their folders of results are separate, and each experiment makes only what is in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -54,8 +55,9 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
     mine = PurePosixPath(experiment.results)
     for other in known:
         theirs = PurePosixPath(other.results)
-        if other.name != experiment.name and (_is_in(mine, theirs) or _is_in(theirs, mine)):
-            relation = "is" if mine == theirs else "holds" if theirs.is_relative_to(mine) else "is in"
+        same = os.path.realpath(mine) == os.path.realpath(theirs)
+        if other.name != experiment.name and (same or _is_in(mine, theirs) or _is_in(theirs, mine)):
+            relation = "is" if same else "holds" if theirs.is_relative_to(mine) else "is in"
             raise UserError(
                 f"config: results: {mine} {relation} the folder of the experiment {other.name} ({other.file}), "
                 f"{theirs}; name another"

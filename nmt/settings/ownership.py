@@ -20,11 +20,15 @@ RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
-    """UserError where data/EXPERIMENT was made from another file that still gives the same name.
+    """UserError where data/EXPERIMENT was made from another file that still gives the same name, or has another name.
 
     If the name is on the command line, the last of `files` stands for it. There are none where another workflow uses
     this one as a module.
     """
+    data = Path("data") / experiment
+    for path in data.parent.glob("*") if data.exists() else ():
+        if path.name != experiment and path.exists() and path.samefile(data):
+            raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
     mine = _naming(files, experiment) or (files[-1] if files else None)
     other = _naming(_recorded(experiment), experiment)
     if mine and other and not os.path.samefile(find(mine), find(other)):
@@ -40,7 +44,7 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
     A finished run leaves its provenance there, also in a copy of the folder.
     """
-    if not _may_hold_others(folder) or os.path.realpath(folder) in _recorded(experiment, FOLDERS):
+    if not _may_hold_others(folder) or os.path.realpath(folder) in map(os.path.realpath, _recorded(experiment, FOLDERS)):
         return
     with suppress(UserError, OSError, LookupError, TypeError):
         if read_json(Path(folder) / PROVENANCE)["experiment"] == experiment:
@@ -58,7 +62,10 @@ def record(experiment: str, files: Sequence[str], folder: str) -> None:
     data = Path("data") / experiment
     write_json(data / RECORD, list(files))
     if _may_hold_others(folder):
-        folders = {*_recorded(experiment, FOLDERS), os.path.realpath(folder)}
+        place, here = Path(os.path.realpath(folder)), os.path.realpath(".")
+        # A path below the working folder stays right where that is moved or copied.
+        place = place.relative_to(here) if place.is_relative_to(here) else place
+        folders = {*_recorded(experiment, FOLDERS), str(place)}
         write_json(data / FOLDERS, sorted(folders))
 
 

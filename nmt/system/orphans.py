@@ -16,11 +16,14 @@ import select
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 RUN = "NMT_RUN"  # names the process of Snakemake to its jobs
+NAMED_AFTER = 60  # seconds after which a run has recorded its locks
 
 
 def announce() -> None:
@@ -49,14 +52,18 @@ def clear_locks(folder: Path) -> bool:
         except BlockingIOError:
             others = True
         fcntl.flock(file, fcntl.LOCK_SH)
-        _clear_named_locks(folder)
+        _clear_dead_locks(folder)
     except OSError:
         pass
     return others
 
 
-def _clear_named_locks(folder: Path) -> None:
-    """Remove the locks that dead runs of this machine have recorded."""
+def _clear_dead_locks(folder: Path) -> None:
+    """Remove the locks that dead runs of this machine have recorded, and those of runs that died before they did so."""
+    named = {name for record in folder.glob("runs/*") for name in record.read_text().split("\n")}
+    for lock in folder.glob("locks/*.lock"):
+        if lock.name not in named and time.time() - lock.stat().st_mtime > NAMED_AFTER:
+            lock.unlink(missing_ok=True)
     for record in folder.glob(f"runs/{os.uname().nodename}.*"):
         with open(record) as file, suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,6 +81,21 @@ def name_locks(folder: Path, locks: Iterable[str]) -> None:
         file = os.open(record, os.O_RDWR | os.O_CREAT | os.O_TRUNC)  # open until the process ends
         fcntl.flock(file, fcntl.LOCK_EX)
         os.write(file, "\n".join(map(os.path.basename, locks)).encode())
+
+
+def spare_locks() -> None:
+    """Let a run remove only its own locks at its end. Snakemake removes those of all runs."""
+    from snakemake.persistence.file import FilePersistence  # here: steps use this module, too
+
+    def remove_own(run: Any) -> None:
+        for lock in run._lockfile.values():
+            Path(lock).unlink(missing_ok=True)
+        run._lockfile.clear()
+
+    def unlock(run: Any) -> None:
+        shutil.rmtree(run._lockdir)
+
+    FilePersistence._delete_locks, FilePersistence.cleanup_locks = remove_own, unlock
 
 
 def end_gently() -> None:

@@ -261,8 +261,15 @@ def warn_of_leftovers() -> None:
         )
 
 
+def file_time() -> float:
+    """The time by the clock of the file system, which may be another machine's, in seconds."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    os.utime(FOLDER)
+    return FOLDER.stat().st_mtime
+
+
 def status(scheduler: Scheduler, job: str, now: float) -> str:
-    """Whether a job is "running" (or waits), or has ended in "success" or "failed"."""
+    """Whether a job is "running" (or waits), or has ended in "success" or "failed", at the file system's time `now`."""
     code, gone = FOLDER / f"{job}.exit", FOLDER / f"{job}.gone"
     if not code.exists():
         if not re.search(scheduler.gone, _answer([*scheduler.ask, job]), re.MULTILINE):
@@ -270,7 +277,10 @@ def status(scheduler: Scheduler, job: str, now: float) -> str:
             return "running"
         with suppress(FileExistsError):
             gone.touch(exist_ok=False)
-        if now - gone.stat().st_mtime < PATIENCE:
+        waited = now - gone.stat().st_mtime
+        if waited < 0:  # the clock was set back
+            gone.touch()
+        if waited < PATIENCE:
             return "running"
     ended = code.exists() and code.read_text().strip() == "0"
     for file in (code, gone):
@@ -285,7 +295,7 @@ def main(words: list[str]) -> int:
             case ["submit", name, *more, jobscript] if name in SCHEDULERS:
                 print(submit(SCHEDULERS[name], more, Path(jobscript).resolve()))
             case ["status", name, job] if name in SCHEDULERS:
-                print(status(SCHEDULERS[name], job, time.time()))
+                print(status(SCHEDULERS[name], job, file_time()))
             case _:
                 raise UserError(f"expected submit or status, and one of {', '.join(SCHEDULERS)}")
     except UserError as error:

@@ -146,6 +146,19 @@ def test_whole_file(server: Server, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "fetch a/x.tgz: 5.1 MB" in capsys.readouterr().err
 
 
+def test_what_is_there_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+    output, lock = tmp_path / "x", tmp_path / "registry.lock.tsv"
+    get(f"{server.address}/x", output, lock=lock)
+    server.script = [failing(404)]
+    get(f"{server.address}/x", output, lock=lock)
+    get(f"{server.address}/x", output, sha256=SHA256)
+    assert len(server.paths) == 1
+    for other in ({"sha256": "0" * 64}, {"sha256": SHA256, "bytes": 5}, {}):
+        with pytest.raises(UserError, match="the server answers 404"):
+            get(f"{server.address}/x", output, **other)
+    assert output.read_bytes() == CONTENT
+
+
 def test_resumes_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.script = [truncated, rest]
     get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
@@ -228,7 +241,9 @@ def test_a_later_run_resumes(server: Server, tmp_path: Path, version: dict[str, 
     assert server.versions_asked[-1] == next(iter(version.values()))
 
 
-def test_a_later_run_resumes_after_a_kill(server: Server, tmp_path: Path) -> None:
+def test_a_later_run_resumes_after_a_kill(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     row = dict.fromkeys(COLUMNS, "") | {"name": "toy", "role": "train", "pairs": "1"}
     row |= {"source_address": f"{server.address}/a/x", "target_address": f"{server.address}/a/x"}
     row |= {"source_member": "s", "target_member": "t"}
@@ -244,6 +259,10 @@ def test_a_later_run_resumes_after_a_kill(server: Server, tmp_path: Path) -> Non
     ]
     words += ["--lock", str(tmp_path / "r.lock.tsv")]
     partial = tmp_path / "out" / ".x.partial"
+    for option, changed in (("--address", "http://host.invalid/a/x"), ("--sha256", SHA256)):
+        assert main([*words, option, changed]) == 1
+        assert "r.tsv: a/x has changed since the run began; start the run again" in capsys.readouterr().err
+    words += ["--address", row["source_address"], "--sha256", ""]
     server.script = [stalled]
     with subprocess.Popen([sys.executable, "-m", "nmt", *words], cwd=ROOT, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 20
@@ -410,10 +429,11 @@ def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path
     assert lock.read_text() == f"archive\tbytes\tsha256\na/x\t{row}\nb/x\t{row}\n"
     server.content = OTHER
     with pytest.raises(UserError, match=rf"as first fetched, got .*remove its line from .*{lock.name}"):
-        get(f"{server.address}/b/x", tmp_path / "x", lock=lock)
+        get(f"{server.address}/b/x", tmp_path / "again", lock=lock)
+    (tmp_path / "x").write_bytes(OTHER)
     with pytest.raises(UserError, match="as first fetched"):
         get("https://host.invalid/b/x", tmp_path / "x", mirror=server.address, lock=lock)
-    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert (tmp_path / "x").read_bytes() == OTHER
 
 
 def test_a_mirror_that_differs_from_what_is_published(
@@ -423,6 +443,7 @@ def test_a_mirror_that_differs_from_what_is_published(
     (tmp_path / "mirror" / "b").mkdir(parents=True)
     (tmp_path / "mirror" / "b" / "x").write_bytes(CONTENT)
     for mirror in (server.address, str(tmp_path / "mirror")):
+        (tmp_path / "x").unlink(missing_ok=True)
         get("https://host/b/x", tmp_path / "x", mirror=mirror, lock=tmp_path / "lock", bytes=3)
         assert "b/x: expected 3 bytes as published, got 5120000; accepted" in capsys.readouterr().err
         get("https://host/b/x", tmp_path / "x", mirror=mirror, published="sha256:" + "0" * 64)

@@ -86,6 +86,13 @@ def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[s
     assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
 
 
+def test_records_of_a_clock_that_is_ahead_say_nothing_of_now(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(experiment / "checkpoints/B", 20, ago=-3600)
+    assert shown(capsys)["B"] == "its clock is ahead 200 of 400 1,020 22.00 10.00 at 80"
+
+
 def test_a_training_that_was_ended_early_is_not_finished(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(experiment / "models/A", 12, ago=7200)
     (experiment / "models/A/summary.json").write_text('{"finished": false}')

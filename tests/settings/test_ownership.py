@@ -87,6 +87,29 @@ def test_files_that_no_run_has_made_are_not_replaced(name: str) -> None:
         check_results("mine", "thesis", ["<results>/figure2.pdf", "<results>/table1.csv"])
 
 
+def test_one_folder_under_two_names_is_refused() -> None:
+    record("mine", ["a.yaml"], "results/mine")
+    Path("data/other").symlink_to("mine")
+    Path("data/gone").symlink_to("nowhere")
+    with pytest.raises(UserError, match=r"^data/other: the same folder as data/mine; give each experiment a folder"):
+        check_owner("other", ["b.yaml"])
+    check_owner("new", ["over.yaml"])
+
+
+def test_a_folder_that_is_moved_keeps_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, elsewhere = tmp_path / "first", tmp_path / "second", tmp_path / "elsewhere"
+    for folder in (first / "results", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "table1.csv").touch()
+    monkeypatch.chdir(first)
+    record("mine", ["a.yaml"], "results")
+    record("mine", ["a.yaml"], str(elsewhere))
+    first.rename(second)
+    monkeypatch.chdir(second)
+    for results in ("results", str(elsewhere)):
+        check_results("mine", results, ["<results>/table1.csv"])
+
+
 def test_a_run_may_replace_its_own_results() -> None:
     for folder in ("one", "two"):
         Path(folder).mkdir()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from nmt.system.orphans import RUN, end_gently
+from nmt.system.orphans import NAMED_AFTER, RUN, end_gently
 
 ROOT = Path(__file__).parents[2]
 HOLD = "import sys, time; from nmt.system.orphans import *; clear_locks(Path(sys.argv[1])); print('ready', flush=True)"
@@ -78,6 +80,22 @@ def test_a_dead_runs_own_locks_are_removed_while_others_live(tmp_path: Path) -> 
         clear(tmp_path)
         assert not lock.exists()
         assert others.exists()
+
+
+def test_the_locks_of_a_run_that_died_before_it_named_them_are_removed(tmp_path: Path) -> None:
+    lock = locked(tmp_path)
+    named = lock.with_name("1.output.lock")
+    named.touch()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/elsewhere.1").write_text(named.name)
+    with living(tmp_path):
+        clear(tmp_path)
+        assert lock.exists()
+        for path in (lock, named):
+            os.utime(path, (time.time() - NAMED_AFTER - 1,) * 2)
+        clear(tmp_path)
+        assert not lock.exists()
+        assert named.exists()
 
 
 def test_a_run_knows_whether_others_live(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from nmt.system.scheduler import (
     SCHEDULERS,
     Needs,
     check_slurm,
+    file_time,
     main,
     status,
     warn_of_leftovers,
@@ -178,6 +179,15 @@ def test_a_job_that_was_cancelled_has_failed(folder: Path, scheduler: str) -> No
         assert status(SCHEDULERS[scheduler], "4711", now + later) == expected
         assert said is not known or list((folder / FOLDER).iterdir()) == []  # so it is waited for once more
     assert list((folder / FOLDER).iterdir()) == []
+
+
+def test_a_clock_that_is_set_back_delays_an_answer_by_a_minute(folder: Path) -> None:
+    (folder / "said").write_text(SAID["grid_engine"][1])
+    now = file_time()
+    assert status(SCHEDULERS["grid_engine"], "4711", now) == "running"
+    os.utime(folder / FOLDER / "4711.gone", (now + 9999, now + 9999))
+    assert status(SCHEDULERS["grid_engine"], "4711", now) == "running"
+    assert status(SCHEDULERS["grid_engine"], "4711", now + PATIENCE + 1) == "failed"
 
 
 def test_a_job_of_grid_engine_in_an_error_state_has_failed(folder: Path) -> None:

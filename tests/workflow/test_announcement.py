@@ -64,3 +64,20 @@ def test_the_locks_of_a_living_run_are_kept(tmp_path: Path) -> None:
     assert run.returncode == 1
     assert "snakemake: --unlock: another run works here, and needs its locks; wait for it to end" in run.stdout
     assert tree.snakemake("--unlock", configs=SMOKE).returncode == 0
+
+
+def test_the_end_of_a_run_spares_the_locks_of_others(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    tree = Tree(tmp_path / "tree")
+    lock = tree.folder / ".snakemake/locks/7.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("data/other/results.txt\n")
+    with open(tree.folder / ".snakemake/runs.lock", "w") as living:
+        fcntl.flock(living, fcntl.LOCK_SH)
+        for said in ("1 of 1 steps (100%) done", "Nothing to be done"):
+            run = tree.snakemake("--cores", "1", "data/smoke/mirror/parliament.tgz", "--configfile", *SMOKE, configs=[])
+            assert said in run.stdout
+            assert list(lock.parent.iterdir()) == [lock]
+    run = tree.snakemake("--unlock", configs=SMOKE)
+    assert run.returncode == 0, run.stdout
+    assert not lock.exists()

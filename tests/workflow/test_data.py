@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import html
 import io
 import re
@@ -188,6 +189,30 @@ def test_a_failed_job_leaves_what_has_arrived_to_the_next_run(server: Server, tr
     assert run.returncode == 0, run.stdout
     assert server.ranges == [None, "bytes=3000000-", "bytes=3000000-"]
     assert (archives / "later.txt").read_bytes() == server.content
+
+
+def test_a_changed_registry_costs_no_archive(server: Server, tree: Tree) -> None:
+    target, settings = "data/wmt14/archives/wmt12/later.txt", {"mirror": server.address, "registry": "later.tsv"}
+    registry, content = (tree.folder / "data/corpora.tsv").read_text(), tree.folder / target
+    address = "wmt12/test.tgz\thttp://statmt.org/wmt12/test.tgz\t"
+
+    def with_hash(sha256: str) -> CompletedProcess[str]:
+        changed = registry.replace(f"{address}\t\t", f"{address}\t{sha256}\t")
+        assert not sha256 or changed != registry
+        (tree.folder / "later.tsv").write_text(changed.replace("wmt12/test.tgz", "wmt12/later.txt"))
+        return paper(tree, target, **settings)
+
+    server.script = [careful]
+    assert with_hash("").returncode == 0
+    server.script = [failing(404)]
+    assert with_hash(hashlib.sha256(server.content).hexdigest()).returncode == 0
+    assert len(server.paths) == 1
+    run = with_hash("0" * 64)
+    assert run.returncode == 1
+    assert "the server answers 404" in run.stdout
+    assert content.read_bytes() == server.content
+    assert with_hash("").returncode == 0
+    assert content.read_bytes() == server.content
 
 
 def test_a_full_disk_fails_jobs_with_a_line_and_room_mends_it(tree: Tree, mirror: Path, small_disk: SmallDisk) -> None:

@@ -167,6 +167,27 @@ def test_rules_that_tell_source_from_target_compare_the_languages(file: str, rul
         assert "languages=LANGUAGES," in block, rule
 
 
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("nmt/report/index.js", {"index"}),
+        ("nmt/report/captions/coverage.rst", {"index"}),
+        ("nmt/report/page.css", {"index", "sheet_coverage", "sheet_table1"}),
+        ("nmt/papers/bahdanau2015/printed.tsv", {"selection_table", "table1", "table2"}),
+    ],
+)
+def test_an_update_that_keeps_old_dates_is_noticed(done: Tree, file: str, expected: set[str]) -> None:
+    path = done.folder / file
+    content, stat = path.read_bytes(), path.stat()
+    try:
+        path.write_bytes(content + b"\n")
+        os.utime(path, (1, 1))
+        assert expected <= {rule for rule, _ in done.plan()}
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
 def test_a_figure_that_is_drawn_again_does_not_hide_a_caption(done: Tree) -> None:
     with done.edited("nmt/papers/bahdanau2015/captions/table1.rst", "\n", " More words.\n"):
         assert ("index", "") in done.plan("paper: {figure2: {bin_width: 5}}")

@@ -21,6 +21,7 @@ if PAPER.table1:
         conda:
             "../../environment.yml"
         params:
+            contents=contents(ARTEFACTS["table1"].printed),
             labels=labels(SYSTEMS),
             phrase_based=phrase_based_options(EXPERIMENT),
             generated=MADE_UP,
@@ -49,6 +50,7 @@ if PAPER.table2:
         conda:
             "../../environment.yml"
         params:
+            contents=contents(ARTEFACTS["table2"].printed),
             labels=[variant.label for variant in EXPERIMENT.variants.values()],
             batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
             generated=MADE_UP,

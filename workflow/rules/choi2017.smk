@@ -23,6 +23,7 @@ if PAPER.table1:
         conda:
             "../../environment.yml"
         params:
+            contents=contents(ARTEFACTS["table1"].printed),
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.variants),
             beams=list(BEAMS),
@@ -78,6 +79,7 @@ if PAPER.table2:
         conda:
             "../../environment.yml"
         params:
+            contents=contents(ARTEFACTS["table2"].printed),
             pair=language_pair(EXPERIMENT),
             compared=COMPARED,
             generated=MADE_UP,
@@ -103,6 +105,7 @@ if PAPER.parameters:
         conda:
             "../../environment.yml"
         params:
+            contents=contents(ARTEFACTS["parameters"].printed),
             pair=language_pair(EXPERIMENT),
             labels=labels(EXPERIMENT.models),
             compared=COMPARED,

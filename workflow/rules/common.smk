@@ -28,12 +28,12 @@ from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.files import UserError
-from nmt.system.orphans import announce, clear_locks
+from nmt.system.orphans import announce, clear_locks, spare_locks
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
-from nmt.workflow import check_inputs, check_models, check_start, check_unchanged, find_files, load_experiment
+from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged, find_files, load_experiment
 from nmt.workflow import one_line_mistakes, refuse, sample_options, search_options, show_what_made, speed_options
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
@@ -54,6 +54,7 @@ with one_line_mistakes():
     DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
     PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
     if workflow.is_main_process:
+        check_links(EXPERIMENT)
         check_owner(EXPERIMENT.name, CONFIG_FILES)
         check_folders(EXPERIMENT, sys.argv[1:])  # Snakemake itself does not know the targets yet
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
@@ -66,6 +67,7 @@ announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
+    spare_locks()
     if clear_locks(Path(".snakemake")) and "--unlock" in sys.argv:
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"
@@ -125,6 +127,11 @@ def own_digests(wildcards):
     """The digests of the user's own files of a corpus, and how each is read if its name determines that."""
     files = [OWN[one.address] for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
     return [*map(own_digest, files), *filter(None, map(reading, files))]
+
+
+def contents(files):
+    """The digests of files of the project that a job reads: an update may bring other ones with older dates."""
+    return list(map(own_digest, files))
 
 
 def untokenized(language):

@@ -34,13 +34,13 @@ rule generate:
         f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
-# Address and hash are params so that a change fetches again. The partial file is not an output, because
-# Snakemake deletes the outputs of a failed job.
+# Address and hash are params so that a change fetches again, unless the archive is right as it is: `update` keeps it for
+# this check, and where the job fails. The partial file is not an output, because Snakemake deletes those of a failed job.
 rule fetch:
     input:
         "<data>/mirror/{archive}" if EXPERIMENT.is_generated else [],
     output:
-        "<data>/archives/{archive}",
+        update("<data>/archives/{archive}"),
     log:
         "logs/fetch/<experiment>/{archive}.log",
     benchmark:
@@ -60,8 +60,8 @@ rule fetch:
         lock=untracked(LOCK),
         mirror=untracked(f"{DATA}/mirror" if EXPERIMENT.is_generated else EXPERIMENT.mirror or ""),
     shell:
-        "python -m nmt fetch --registry {params.registry:q} --archive={wildcards.archive:q}"
-        f" --lock={{params.lock:q}} --mirror={{params.mirror:q}} --output {{output:q}}{SHOWN}"
+        "python -m nmt fetch --registry {params.registry:q} --archive={wildcards.archive:q} --address={params.address:q}"
+        f" --sha256={{params.hash:q}} --lock={{params.lock:q}} --mirror={{params.mirror:q}} --output {{output:q}}{SHOWN}"
 
 
 if EXPERIMENT.registry:

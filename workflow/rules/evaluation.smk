@@ -45,6 +45,7 @@ rule selection_table:
     conda:
         "../../environment.yml"
     params:
+        contents=contents(ARTEFACTS["selection"].printed),
         code=code("selection_table"),
     shell:
         f"python -m nmt selection_table --audit {{input.audit:q}} --printed {{input.printed:q}} --output {{output:q}}{LOG}"

@@ -1,6 +1,7 @@
 # From points to figures, and from tables and figures to the pages that show them. A rule for each figure, drawn from its points
 # if it has any, and for each table, because a caption in the report belongs to a rule.
 PAGE = on_page(ARTEFACTS.values(), PLACES)
+PAGE_FILES = ["nmt/report/page.css", "nmt/report/words.js", "nmt/report/index.js"]
 
 for figure, artefact in ARTEFACTS.items():
     if not artefact.is_figure or figure == "ratings":  # whose points are those of `select`
@@ -40,7 +41,6 @@ for table, artefact in ARTEFACTS.items():
         input:
             table=f"<results>/{artefact.path()}",
             numbers=f"<results>/{artefact.path('csv')}",
-            style=find("nmt/report/page.css"),
         output:
             report(f"<data>/sheets/{artefact.path('html')}", **artefact.in_report(PLACES)),
         log:
@@ -52,6 +52,7 @@ for table, artefact in ARTEFACTS.items():
             "../../environment.yml"
         params:
             generated=MADE_UP,
+            contents=contents([find("nmt/report/page.css")]),
             code=code("sheet"),
         shell:
             "python -m nmt sheet --table {input.table:q} --numbers {input.numbers:q} {params.generated:q}"
@@ -64,14 +65,12 @@ rule index:
     input:
         tables=[f"<results>/{file}" for one, file in PAGE if not one.is_figure],
         figures=[f"<results>/{file}" for one, file in PAGE if one.is_figure],
-        captions=[find(one.caption) for one, _ in PAGE],
         sources=expand(SHOWN_SOURCE, set=TEST),
         references=expand(SHOWN_REFERENCE, set=TEST),
         alignments=expand("<data>/translations/{variant}/{set}.alignments.jsonl", set=TEST, variant=EXPERIMENT.variants),
         baseline=expand(TRANSLATION, variant=PHRASE_BASED, set=TEST if PHRASE_BASED in SYSTEMS else []),
         scores=expand("<data>/evaluation/{variant}/{set}.json", set=TEST, variant=SYSTEMS),
         significance=["<results>/significance.csv"] * ("significance" in ARTEFACTS),
-        parts=[find(f"nmt/report/{part}") for part in ("page.css", "words.js", "index.js")],
     output:
         page="<results>/index.html",
         texts=expand("<results>/index/{set}.js", set=TEST),
@@ -87,6 +86,8 @@ rule index:
         head=papers.page_head(EXPERIMENT),
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
         titles=[one.title for one, _ in PAGE],
+        captions=untracked([find(one.caption) for one, _ in PAGE]),
+        contents=contents([find(file) for file in [*(one.caption for one, _ in PAGE), *PAGE_FILES]]),
         front=[f"{EXPERIMENT.results}/{front(PAGE)}"],
         pairs=pair_options(EXPERIMENT),
         sets=TEST,
@@ -98,7 +99,7 @@ rule index:
         code=code("index"),
     shell:
         "python -m nmt index --experiment {params.experiment:q} {params.head:q} --shown {params.shown:q}"
-        " --titles {params.titles:q} --captions {input.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
+        " --titles {params.titles:q} --captions {params.captions:q} --sets {params.sets:q} --sources {input.sources:q}"
         " --references {input.references:q} --languages {params.languages:q} --pieces {params.pieces:q}"
         " --labels {params.labels:q} --alignments {input.alignments:q}"
         " {params.baseline:q} {input.baseline:q} --scores {input.scores:q} --significance {input.significance:q} {params.pairs:q}"
