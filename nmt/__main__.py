@@ -21,7 +21,7 @@ try:
     from nmt.system.files import DISK_FULL, UserError
     from nmt.system.orphans import end_with_run
     from nmt.system.stop import STOPPED, StoppedError, handling
-    from nmt.system.streams import discard_output, open_closed
+    from nmt.system.streams import discard_output, lasting_errors, open_closed
 except KeyboardInterrupt:
     sys.exit(130)
 
@@ -59,7 +59,11 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     """
     open_closed()
     end_with_run()
-    words = sys.argv[1:] if words is None else words
+    with lasting_errors():
+        return _main(sys.argv[1:] if words is None else words, program)
+
+
+def _main(words: list[str], program: str) -> int:
     if not words:
         return _refuse("name a command", program)
     if words[0] in ("-h", "--help"):

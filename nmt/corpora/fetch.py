@@ -57,7 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
     archive = archives[arguments.archive]
     for given, found in ((arguments.address, archive.address), (arguments.sha256, archive.sha256)):
         if given not in (None, found):
-            raise UserError(f"{arguments.registry}: {archive.path} has changed since the run began; start the run again")
+            raise UserError(
+                f"{arguments.registry}: {archive.path} has changed since the run began; start the run again"
+            )
     lock = Path(arguments.lock) if arguments.lock else None
     fetch(archive, arguments.output, mirror=arguments.mirror, lock=lock)
 

@@ -53,7 +53,8 @@ def compare(
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
         difference, differences = score - scores[0], drawn - resampled[0]
         as_far = np.abs(differences - differences.mean()) >= abs(difference)
-        p_value = (1 + int(as_far.sum())) / (resamples + 1)
+        # Resamples that are all alike, as those of a single sentence, say nothing about chance.
+        p_value = (1 + int(as_far.sum())) / (resamples + 1) if np.ptp(differences) else 1.0
         lower, upper = np.percentile(differences, INTERVAL)
         comparisons.append(Comparison(score, scores[0], difference, float(lower), float(upper), p_value))
     signature = bleu.get_signature()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nmt.search.translator import Translator
     from nmt.trained import TrainedModel
 
+COPY = object()  # --replace-unk without a dictionary
 EXAMPLES = """\
 Input and output are plain text unless --tokenized is given. The whole input is read before anything is translated, and
 output files are written when every line is done; but at a terminal, and with --interactive, each line is answered at
@@ -127,7 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     unknown.add_argument(
         "--replace-unk",
         nargs="?",
-        const="",
+        const=COPY,
         metavar="DICTIONARY",
         help="replace each UNK by the source word with the largest attention weight, or by that word's translation in "
         "DICTIONARY, a file of lines with a source word, a tab and its translation, both tokenized; the model needs "
@@ -196,7 +197,9 @@ def run(arguments: argparse.Namespace) -> None:
     dictionary: dict[str, str] | None = None
     if arguments.replace_unk is not None:
         trained.require_attention("--replace-unk")
-        dictionary = read_dictionary(arguments.replace_unk, trained.normalize) if arguments.replace_unk else {}
+        dictionary = {}
+        if arguments.replace_unk is not COPY:
+            dictionary = read_dictionary(arguments.replace_unk, trained.normalize)
     translator = Translator(trained, arguments.tokenized, dictionary)
     if interactive:
         answer(translator, settings)

@@ -44,7 +44,8 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
     A finished run leaves its provenance there, also in a copy of the folder.
     """
-    if not _may_hold_others(folder) or os.path.realpath(folder) in map(os.path.realpath, _recorded(experiment, FOLDERS)):
+    own = map(os.path.realpath, _recorded(experiment, FOLDERS))
+    if not _may_hold_others(folder) or os.path.realpath(folder) in own:
         return
     with suppress(UserError, OSError, LookupError, TypeError):
         if read_json(Path(folder) / PROVENANCE)["experiment"] == experiment:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
+COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")  # how files of gzip, xz and zstd begin
 PARTIAL, FORMER = ".partial", ".former"
 
 
@@ -291,7 +292,7 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
         with open(path, "rb") as file:
             yield from decode_lines(file, path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{path or repr(path)}: no such file") from None
     except IsADirectoryError:
         raise UserError(f"{path}: a folder; name a file") from None
 
@@ -300,14 +301,16 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
     """Decode lines of UTF-8, split at newlines only; U+2028, U+0085 and form feeds stay in their line.
 
     A carriage return before a newline and a byte order mark at the start of the file are removed. Raises UserError,
-    with `name` and the number of the line (counted from `first`), if a line is not UTF-8, and at the end if the lines
-    begin or end in NULs, as in UTF-16, or end only in carriage returns.
+    with `name` and the number of the line (counted from `first`), if a line is not UTF-8 or the file is compressed, and
+    at the end if the lines begin or end in NULs, as in UTF-16, or end only in carriage returns.
     """
     number, nul_at_end, line = first - 1, 0, ""
     for number, raw in enumerate(file, first):
         try:
             line = raw.decode("utf-8").removesuffix("\n").rstrip("\r")
         except UnicodeDecodeError as error:
+            if number == first and raw.startswith(COMPRESSED):
+                raise UserError(f"{name}: compressed; decompress it") from None
             raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
         nul_at_end += line[:1] == "\0" or line[-1:] == "\0"
         yield line.removeprefix("\ufeff") if number == 1 else line

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 
@@ -50,6 +51,16 @@ class Lasting:
             act()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+
+@contextmanager
+def lasting_errors() -> Iterator[None]:
+    """In the context, standard error may lose its reader, as in `2>&1 | head`: work continues."""
+    before, sys.stderr = sys.stderr, Lasting(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stderr = before
 
 
 def outlive_readers(handlers: Iterable[logging.Handler]) -> None:

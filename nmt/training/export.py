@@ -22,7 +22,7 @@ from nmt.settings.variant import Architecture, keys_of
 from nmt.system.files import UserError, read_json
 from nmt.system.options import OutputFolder
 from nmt.trained import SUMMARY, check_output, load_trained, write_trained
-from nmt.training.checkpoint import Checkpoint, fingerprint, look_at_checkpoint
+from nmt.training.checkpoint import FOLLOWS, Checkpoint, fingerprint, look_at_checkpoint
 
 Parts = tuple[Network, list[Shortlist], Mapping[str, Any]]
 
@@ -86,6 +86,8 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
         "updates": state.updates,
         "updates_best": model.updates,
         **state.scores(best=bool(checkpoint.best)),
+        # A training that continues another counts the other's hours, too, which its checkpoint does not hold.
+        **({} if FOLLOWS in checkpoint.settings else {"hours": state.seconds / 3600}),
         "finished": False,
         "languages": arguments.languages,
         "normalize": checkpoint.normalize,

@@ -23,7 +23,7 @@ from nmt.corpora.pieces import Pieces
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.checks import finite, read_values
+from nmt.settings.checks import finite, optional, read_values
 from nmt.settings.sections import language
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
@@ -192,7 +192,12 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
         raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
     model.load_state_dict(earlier.model.state_dict())
     model.updates = earlier.model.updates
-    return model, read_values(initial / SUMMARY, hours=finite(0))["hours"]
+    hours = read_values(initial / SUMMARY, hours=optional(finite(0)))["hours"]
+    if hours is None:
+        raise UserError(
+            f"--initial: {initial} does not say how long it was trained; name a model that train has written"
+        )
+    return model, hours
 
 
 def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Shortlist]) -> dict[str, Any]:
@@ -224,7 +229,8 @@ def relabel(arguments: argparse.Namespace) -> None:
     if any(summary.get(key) != value for key, value in wanted.items()):
         trained = load_trained(arguments.output)
         shortlists, metrics = [trained.source, trained.target], arguments.output / METRICS
-        write_trained(arguments.output, trained.model, shortlists, {**summary, **wanted}, metrics)
+        kept = metrics if metrics.exists() else None
+        write_trained(arguments.output, trained.model, shortlists, {**summary, **wanted}, kept)
 
 
 def is_finished(training: Training, output: Path) -> bool:

@@ -241,9 +241,7 @@ def test_a_later_run_resumes(server: Server, tmp_path: Path, version: dict[str, 
     assert server.versions_asked[-1] == next(iter(version.values()))
 
 
-def test_a_later_run_resumes_after_a_kill(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_later_run_resumes_after_a_kill(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = dict.fromkeys(COLUMNS, "") | {"name": "toy", "role": "train", "pairs": "1"}
     row |= {"source_address": f"{server.address}/a/x", "target_address": f"{server.address}/a/x"}
     row |= {"source_member": "s", "target_member": "t"}

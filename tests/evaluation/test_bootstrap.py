@@ -111,6 +111,13 @@ def test_equal_systems_differ_by_chance_alone() -> None:
     assert compared("better")[1] == [better]
 
 
+@pytest.mark.parametrize("sentences", [1, 2])
+def test_resamples_that_are_all_alike_show_nothing(sentences: int) -> None:
+    reference = ["a b c d e"] * sentences
+    _, [found] = compare([["f g h i j"] * sentences], [[reference]], reference, 200, 1)
+    assert (found.difference, found.p_value) == (pytest.approx(100), 1.0)
+
+
 def test_another_seed_draws_other_resamples() -> None:
     assert compared("better", seed=0)[1] == compared("better", seed=0)[1] != compared("better")[1]
 

@@ -108,9 +108,7 @@ def test_a_search_that_is_ended_returns_what_has_ended(attention: str) -> None:
         for last in range(1, max(one.length for one in whole)):
             leaders: list[Hypothesis] = []
 
-            def watch(
-                leader: Callable[[], Hypothesis], found: list[Hypothesis] = leaders, last: int = last
-            ) -> bool:
+            def watch(leader: Callable[[], Hypothesis], found: list[Hypothesis] = leaders, last: int = last) -> bool:
                 found.append(leader())
                 return len(found) == last
 

@@ -343,6 +343,7 @@ def test_a_mistake_is_said_in_one_line(
         (["--source", "{folder}"], "a folder; name a file"),
         (["--scores", "{folder}"], "a folder; name a file"),
         (["--replace-unk", "{folder}/none.tsv"], "none.tsv: no such file"),
+        (["--replace-unk", ""], "'': no such file"),
         (["--replace-unk", "{folder}/source.txt"], "source.txt: line 1 is not a source word, a tab and"),
         (["--only-known", "{folder}/one.txt"], "source.txt has 7 lines"),
     ],

@@ -78,6 +78,13 @@ def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
     check_folders(experiment("wmt", "results/papers/wmt"), ["--report", target])
 
 
+def test_a_link_to_another_experiments_folder_of_results_is_refused() -> None:
+    Path("results/demo").mkdir(parents=True)
+    Path("results/linked").symlink_to("demo")
+    with pytest.raises(UserError, match=r"results/linked is the folder of the experiment demo \(config/demo.yaml\)"):
+        check_folders(experiment("mine", "results/linked"), [])
+
+
 def test_a_target_of_nobody_else_is_accepted() -> None:
     check_folders(
         experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import math
 import os
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -243,6 +245,13 @@ def test_an_error_is_one_line_of_printable_text() -> None:
 def test_a_line_that_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"good\nb\xe9d\n")
     with pytest.raises(UserError, match=r"text: line 2 is not UTF-8"):
+        list(read_lines(tmp_path / "text"))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_compressed_text_is_said_to_be_that(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "text").write_bytes(pack(b"good\n"))
+    with pytest.raises(UserError, match="text: compressed; decompress it"):
         list(read_lines(tmp_path / "text"))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import logging, subprocess, sys
 from nmt.system.streams import outlive_readers
@@ -20,9 +22,24 @@ print("done")
 """
 
 
-def test_a_reader_that_leaves_ends_nothing() -> None:
+STEP = """
+import sys
+from nmt import __main__ as program
+def work(*_):
+    print("first", file=sys.stderr, flush=True)
+    sys.stdin.readline()
+    print("second", file=sys.stderr, flush=True)
+    print("third", file=sys.stderr, flush=True)
+    print("done")
+program._run = work
+sys.exit(program.main(["status"]))
+"""
+
+
+@pytest.mark.parametrize("script", [SCRIPT, STEP])
+def test_a_reader_that_leaves_ends_nothing(script: str) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", SCRIPT], text=True, **pipes) as process:
+    with subprocess.Popen([sys.executable, "-c", script], text=True, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

@@ -22,19 +22,19 @@ class KilledError(Exception):
     pass
 
 
-def kill(toy: Path, output: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> None:
-    """A training killed after update 23, with checkpoints every 5 updates."""
+def kill(toy: Path, output: Path, monkeypatch: pytest.MonkeyPatch, *words: str, at: int = 23, **settings: Any) -> None:
+    """A training killed after the update `at`, with checkpoints every 5 updates."""
     plain = Training.checkpoint_due
 
     def dying(self: Training) -> bool:
-        if self.state.updates == 23:
+        if self.state.updates == at:
             raise KilledError
         return plain(self)
 
     with monkeypatch.context() as patch:
         patch.setattr(Training, "checkpoint_due", dying)
         with pytest.raises(KilledError):
-            main(arguments(toy, output, checkpoint_every=5, **settings))
+            main([*arguments(toy, output, checkpoint_every=5, **settings), *words])
 
 
 def export(toy: Path, output: Path, *more: str) -> list[str]:
@@ -63,6 +63,24 @@ def test_it_is_the_model_of_a_training_that_ended_there(
         summary = json.loads((killed / "model" / "summary.json").read_text())
         assert (summary["updates"], summary["finished"]) == (updates, False)
         (killed / "checkpoints" / "latest.pt").write_bytes(b"damaged")
+
+
+def test_it_can_be_continued(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed, second = tmp_path / "killed", tmp_path / "second"
+    kill(toy, killed, monkeypatch)
+    assert main(export(toy, killed)) == 0
+    words = ["--initial", str(killed / "model")]
+    assert main([*arguments(toy, second, continues="tiny"), *words]) == 0
+    hours = [json.loads((output / "model/summary.json").read_text())["hours"] for output in (killed, second)]
+    assert 0 < hours[0] < hours[1]
+    capsys.readouterr()
+    kill(toy, tmp_path / "third", monkeypatch, *words, at=28, continues="tiny")
+    assert main(export(toy, tmp_path / "third")) == 0
+    words = ["--initial", str(tmp_path / "third/model")]
+    assert main([*arguments(toy, tmp_path / "fourth", continues="tiny"), *words]) == 1
+    assert "third/model does not say how long it was trained; name a model" in capsys.readouterr().err
 
 
 def test_with_a_patience_it_is_the_best_model(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

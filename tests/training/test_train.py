@@ -357,6 +357,17 @@ def test_what_is_trained_already_is_not_trained_again(
     assert capsys.readouterr().err == said
 
 
+def test_a_model_gets_other_languages_without_a_training(toy: Path, tmp_path: Path) -> None:
+    assert main(arguments(toy, tmp_path)) == 0
+    before = weights(tmp_path)
+    (tmp_path / "model/metrics.jsonl").unlink()
+    words = arguments(toy, tmp_path)
+    words[words.index("xb")] = "xc"
+    assert main(words) == 0
+    assert load_trained(tmp_path / "model").languages == ("xa", "xc")
+    assert weights(tmp_path) == before
+
+
 def test_another_initial_model_refuses_to_resume(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
