@@ -60,7 +60,7 @@ def clear_locks(folder: Path) -> bool:
 
 def _clear_dead_locks(folder: Path) -> None:
     """Remove the locks that dead runs of this machine have recorded, and those of runs that died before they did so."""
-    named = {name for record in folder.glob("runs/*") for name in record.read_text().split("\n")}
+    named = {name for record in folder.glob("runs/*") for name in record.read_text(errors="replace").split("\n")}
     for lock in folder.glob("locks/*.lock"):
         if lock.name not in named and time.time() - lock.stat().st_mtime > NAMED_AFTER:
             lock.unlink(missing_ok=True)
