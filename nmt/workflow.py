@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any, NoReturn
 
 from nmt import commands, papers
+from nmt.corpora.kept import keep
 from nmt.corpora.languages import bleu_tokenizer, has_spaces
 from nmt.corpora.own import (
     check_files,
@@ -40,7 +41,7 @@ from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
-from nmt.system.orphans import end_gently, name_locks
+from nmt.system.orphans import end_gently
 from nmt.system.scheduler import check_slurm, warn_of_leftovers, withdraw
 from nmt.training.metrics import ended_early
 
@@ -219,9 +220,10 @@ def begin(workflow: Any) -> None:
         check_tools()
     for job in jobs:
         check_command(job.rule.name, job.shellcmd or "")
+        if job.rule.name == "fetch":
+            keep(Path(job.output[0]))
     announce_code(map(commands.module, commands.names()))
     withdraw(str(output) for job in jobs for output in job.output)
-    name_locks(Path(".snakemake"), workflow.persistence._lockfile.values())
     end_gently()
 
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from nmt.corpora.kept import second_name
 from nmt.corpora.lock import read_lock, record
 from nmt.corpora.own import local_path, mirror_folder
 from nmt.corpora.registry import Archive, read_archives
@@ -69,14 +70,16 @@ def fetch(
 ) -> None:
     """Write `archive`, or its copy in `mirror`, to `output`, and record it in `lock` if the registry has no hash of it.
 
-    Nothing is fetched if `output` already has the hash of the registry or the lock. Otherwise each address is tried
-    once, and again after each of `pauses` (in seconds), the address of a partial file first. Raises UserError if the
-    archive is not available anywhere or the disk is full; `output` is then unchanged.
+    Nothing is fetched if the archive is kept and has the hash of the registry or the lock. Otherwise each address
+    is tried once, and again after each of `pauses` (in seconds), the address of a partial file first. Raises UserError
+    if the archive is not available anywhere or the disk is full; `output` is then unchanged.
     """
     pinned = read_lock(lock).get(archive.path) if lock and not archive.sha256 else None
-    if (archive.sha256 or pinned) and output.is_file():
-        found, md5 = measure(output, f"check {archive.path}")
+    former = second_name(output)
+    if (archive.sha256 or pinned) and former.is_file():
+        found, md5 = measure(former, f"check {archive.path}")
         if not (fault(archive, pinned, found) or (departure(archive, found, md5) and not mirror)):
+            os.replace(former, output)
             return
     longest = pinned.bytes if pinned else max(LONGEST, archive.bytes or 0)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -95,6 +98,7 @@ def fetch(
                     length = None if mirror else archive.bytes
                     download(place, partial, f"fetch {archive.path}", length=length, longest=longest, pauses=pauses)
                 _keep(archive, partial, output, lock, published_binds=not mirror)
+                former.unlink(missing_ok=True)
                 return
             except TooLongError as error:
                 said.append(f"{place}: {error} ({_accept(archive, lock if pinned else None)})")

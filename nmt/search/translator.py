@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,7 @@ class Translator:
         """
         settings = BeamSettings(beam, forbid_unk, normalize=normalize, n_best=n_best, alignments=True)
         check_search(settings, batch)
+        settings, batch = replace(settings, width=int(beam), n_best=int(n_best)), int(batch)  # small types overflow
         lines = checked_lines(lines)
         found: list[list[Translation]] = [[] for _ in lines]
         for number, translations in self.each(self.words(lines), batch, settings):

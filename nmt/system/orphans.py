@@ -16,14 +16,13 @@ import select
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 RUN = "NMT_RUN"  # names the process of Snakemake to its jobs
-NAMED_AFTER = 60  # seconds after which a run has recorded its locks
 
 
 def announce() -> None:
@@ -59,43 +58,72 @@ def clear_locks(folder: Path) -> bool:
 
 
 def _clear_dead_locks(folder: Path) -> None:
-    """Remove the locks that dead runs of this machine have recorded, and those of runs that died before they did so."""
-    named = {name for record in folder.glob("runs/*") for name in record.read_text(errors="replace").split("\n")}
-    for lock in folder.glob("locks/*.lock"):
-        if lock.name not in named and time.time() - lock.stat().st_mtime > NAMED_AFTER:
-            lock.unlink(missing_ok=True)
+    """Remove the locks that dead runs of this machine have recorded, if they are still theirs."""
     for record in folder.glob(f"runs/{os.uname().nodename}.*"):
-        with open(record) as file, suppress(BlockingIOError):
+        with open(record, errors="replace") as file, suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for name in file.read().split("\n"):
-                if name:
-                    (folder / "locks" / name).unlink(missing_ok=True)
+            for line in file.read().split("\n"):
+                name, _, identity = line.partition(" ")
+                lock = folder / "locks" / name
+                if identity and identity == _identity(lock):
+                    lock.unlink(missing_ok=True)
             record.unlink(missing_ok=True)
 
 
-def name_locks(folder: Path, locks: Iterable[str]) -> None:
+def _identity(lock: Path) -> str:
+    """What tells a lock from a later one of the same name; "" if there is none."""
+    try:
+        found = lock.stat()
+    except FileNotFoundError:
+        return ""
+    return f"{found.st_ino}.{found.st_mtime_ns}"
+
+
+def name_locks(folder: Path, locks: Iterable[Path]) -> None:
     """Record which files in Snakemake's `folder` are the locks of this run, for their removal once it is dead."""
     with suppress(OSError):
-        (folder / "runs").mkdir(exist_ok=True)
-        record = folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"
-        file = os.open(record, os.O_RDWR | os.O_CREAT | os.O_TRUNC)  # open until the process ends
-        fcntl.flock(file, fcntl.LOCK_EX)
-        os.write(file, "\n".join(map(os.path.basename, locks)).encode())
+        file = _record(folder)
+        os.ftruncate(file, 0)
+        os.pwrite(file, "\n".join(f"{lock.name} {_identity(lock)}" for lock in locks).encode(), 0)
 
 
-def spare_locks() -> None:
-    """Let a run remove only its own locks at its end. Snakemake removes those of all runs."""
+@cache
+def _record(folder: Path) -> int:
+    """The record of the locks of this run, which is locked itself until the process ends."""
+    (folder / "runs").mkdir(exist_ok=True)
+    file = os.open(_record_path(folder), os.O_RDWR | os.O_CREAT)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+def _record_path(folder: Path) -> Path:
+    return folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"
+
+
+def spare_locks(folder: Path) -> None:
+    """Let each run record its locks in Snakemake's `folder`, and remove only its own ones at its end.
+
+    Snakemake removes those of all runs.
+    """
     from snakemake.persistence.file import FilePersistence  # here: steps use this module, too
+
+    write_locks = FilePersistence._write_locks
+
+    def write(run: Any, kind: str, keys: Iterable[str]) -> None:
+        write_locks(run, kind, keys)
+        name_locks(folder, map(Path, run._lockfile.values()))
 
     def remove_own(run: Any) -> None:
         for lock in run._lockfile.values():
             Path(lock).unlink(missing_ok=True)
         run._lockfile.clear()
+        _record_path(folder).unlink(missing_ok=True)
 
     def unlock(run: Any) -> None:
         shutil.rmtree(run._lockdir)
 
-    FilePersistence._delete_locks, FilePersistence.cleanup_locks = remove_own, unlock
+    FilePersistence._write_locks, FilePersistence._delete_locks = write, remove_own
+    FilePersistence.cleanup_locks = unlock
 
 
 def end_gently() -> None:

@@ -195,11 +195,16 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     others = dict(_set_aside(folder))
     for name, aside in others.items():
         if not _differing(aside, settings, code) and (differing or (aside.finished and not found.finished)):
-            os.replace(path, folder / ON_THE_WAY[own])
-            os.replace(folder / name, folder / LATEST)
-            _end_exchange(folder)
+            if name != own and own in others and others[own].state.updates > found.state.updates:
+                os.replace(folder / name, folder / LATEST)
+                what = f"replaced by {name}, which fits the settings; {own}, with more updates, is kept"
+            else:
+                os.replace(path, folder / ON_THE_WAY[own])
+                os.replace(folder / name, folder / LATEST)
+                _end_exchange(folder)
+                what = f"exchanged with {name}, which fits the settings; the training resumes from it"
             (folder / PREVIOUS).unlink(missing_ok=True)
-            warn(f"{path}: exchanged with {name}, which fits the settings; the training resumes from it")
+            warn(f"{path}: {what}")
             return aside
     if not differing:
         return found

@@ -22,6 +22,7 @@ from nmt.__main__ import main
 from nmt.corpora import fetch as fetching
 from nmt.corpora import transfer
 from nmt.corpora.fetch import fetch, locations
+from nmt.corpora.kept import keep
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import COLUMNS, Archive
 from nmt.system.files import UserError
@@ -146,17 +147,32 @@ def test_whole_file(server: Server, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "fetch a/x.tgz: 5.1 MB" in capsys.readouterr().err
 
 
-def test_what_is_there_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+def test_an_archive_that_is_kept_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+    """Snakemake deletes it when its hash or its address in the registry changes."""
     output, lock = tmp_path / "x", tmp_path / "registry.lock.tsv"
     get(f"{server.address}/x", output, lock=lock)
     server.script = [failing(404)]
-    get(f"{server.address}/x", output, lock=lock)
-    get(f"{server.address}/x", output, sha256=SHA256)
+
+    def again(**options: Any) -> None:
+        keep(output)
+        output.unlink(missing_ok=True)
+        get(f"{server.address}/x", output, **options)
+
+    again(lock=lock)
+    again(sha256=SHA256)
+    assert output.read_bytes() == CONTENT
+    assert names(tmp_path) == [lock.name, "x"]
     assert len(server.paths) == 1
     for other in ({"sha256": "0" * 64}, {"sha256": SHA256, "bytes": 5}, {}):
         with pytest.raises(UserError, match="the server answers 404"):
-            get(f"{server.address}/x", output, **other)
+            again(**other)
+        assert not output.exists()
+    again(sha256=SHA256)
     assert output.read_bytes() == CONTENT
+    server.script, server.content = [whole], OTHER
+    again(sha256=hashlib.sha256(OTHER).hexdigest())
+    assert output.read_bytes() == OTHER
+    assert names(tmp_path) == [lock.name, "x"]
 
 
 def test_resumes_where_it_stopped(server: Server, tmp_path: Path) -> None:
@@ -427,11 +443,10 @@ def test_the_first_fetch_is_recorded_and_binds_the_next(server: Server, tmp_path
     assert lock.read_text() == f"archive\tbytes\tsha256\na/x\t{row}\nb/x\t{row}\n"
     server.content = OTHER
     with pytest.raises(UserError, match=rf"as first fetched, got .*remove its line from .*{lock.name}"):
-        get(f"{server.address}/b/x", tmp_path / "again", lock=lock)
-    (tmp_path / "x").write_bytes(OTHER)
+        get(f"{server.address}/b/x", tmp_path / "x", lock=lock)
     with pytest.raises(UserError, match="as first fetched"):
         get("https://host.invalid/b/x", tmp_path / "x", mirror=server.address, lock=lock)
-    assert (tmp_path / "x").read_bytes() == OTHER
+    assert (tmp_path / "x").read_bytes() == CONTENT
 
 
 def test_a_mirror_that_differs_from_what_is_published(
@@ -441,7 +456,6 @@ def test_a_mirror_that_differs_from_what_is_published(
     (tmp_path / "mirror" / "b").mkdir(parents=True)
     (tmp_path / "mirror" / "b" / "x").write_bytes(CONTENT)
     for mirror in (server.address, str(tmp_path / "mirror")):
-        (tmp_path / "x").unlink(missing_ok=True)
         get("https://host/b/x", tmp_path / "x", mirror=mirror, lock=tmp_path / "lock", bytes=3)
         assert "b/x: expected 3 bytes as published, got 5120000; accepted" in capsys.readouterr().err
         get("https://host/b/x", tmp_path / "x", mirror=mirror, published="sha256:" + "0" * 64)

@@ -116,9 +116,10 @@ def test_a_mistake_of_the_lines_themselves_is_not_ours(folder: Path) -> None:
 
 def test_whole_numbers_of_numpy_are_whole_numbers(folder: Path) -> None:
     model = nmt.load(folder, "cpu")
-    options: dict[str, Any] = {"n_best": np.int32(2), "beam": np.int64(3), "batch": np.int64(1)}
+    options: dict[str, Any] = {"n_best": np.int8(2), "beam": np.uint8(3), "batch": np.int64(1)}
     [found], [expected] = model.search(["s2 s3"], **options), model.search(["s2 s3"], n_best=2, beam=3, batch=1)
     assert [one.text for one in found] == [one.text for one in expected]
+    assert len(model.search(["s2"], beam=np.uint8(200), n_best=np.uint8(3))[0]) == 3
 
 
 @pytest.mark.parametrize("odd", [None, 1, b"model"])

@@ -127,6 +127,20 @@ def test_a_finished_training_outlives_two_changes(tmp_path: Path) -> None:
     assert updates(tmp_path) == 400
 
 
+def test_of_two_texts_beside_a_finished_training_the_longer_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_checkpoint(tmp_path, replace(of_text(600, "a"), finished=True))
+    assert resumed(tmp_path, "b") is None
+    write_checkpoint(tmp_path, of_text(500, "b"))
+    assert resumed(tmp_path, "c") is None
+    write_checkpoint(tmp_path, of_text(3, "c"))
+    assert resumed(tmp_path, "a") == 600
+    said = "latest.pt: replaced by finished.pt, which fits the settings; former.pt, with more updates, is kept"
+    assert said in capsys.readouterr().err
+    assert resumed(tmp_path, "b") == 500
+
+
 def test_code_counts_for_finished_trainings_alone(tmp_path: Path) -> None:
     """An unfinished one resumes with new code; a finished one is the model of the code that made it."""
     write_checkpoint(tmp_path, made(30))

@@ -67,7 +67,7 @@ announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
-    spare_locks()
+    spare_locks(Path(".snakemake"))
     if clear_locks(Path(".snakemake")) and "--unlock" in sys.argv:
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"

@@ -34,13 +34,13 @@ rule generate:
         f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
-# Address and hash are params so that a change fetches again, unless the archive is right as it is: `update` keeps it for
-# this check, and where the job fails. The partial file is not an output, because Snakemake deletes those of a failed job.
+# Address and hash are params so that a change fetches again, unless the archive that the run has set aside is the right one.
+# The partial file is not an output, because Snakemake deletes the outputs of a failed job.
 rule fetch:
     input:
         "<data>/mirror/{archive}" if EXPERIMENT.is_generated else [],
     output:
-        update("<data>/archives/{archive}"),
+        "<data>/archives/{archive}",
     log:
         "logs/fetch/<experiment>/{archive}.log",
     benchmark:

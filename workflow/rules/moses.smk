@@ -142,6 +142,7 @@ rule moses_tune:
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
+        model="<data>/phrase_based/moses_phrases",  # to which the configuration leads
         source=SOURCE,
         built=INSTALLED,
     output:

@@ -3,10 +3,13 @@
 # The text that Thot reads.
 PHRASES = "segmented" if HAS_PIECES else "tokenized"
 PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
+# What an alignment in one direction leaves: the links, and the digests of the model's files, of which Snakemake knows nothing.
+LINKS = "<data>/phrase_based/thot_word_align/{direction}/links.txt"
+DIGESTS = "<data>/phrase_based/thot_word_align/{direction}/digests.json"
 # What tuning and translation read, and the options that name it.
 THOT = dict(
-    direct="<data>/phrase_based/thot_word_align/direct/links.txt",
-    inverse="<data>/phrase_based/thot_word_align/inverse/links.txt",
+    direct=DIGESTS.replace("{direction}", "direct"),
+    inverse=DIGESTS.replace("{direction}", "inverse"),
     phrases="<data>/phrase_based/thot_phrase_table/phrases.txt",
     language_model=multiext("<data>/phrase_based/thot_language_model/model", "", ".weights", ".wp"),
 )
@@ -21,7 +24,8 @@ rule thot_word_align:
     input:
         both(PHRASE_TEXT),
     output:
-        "<data>/phrase_based/thot_word_align/{direction}/links.txt",
+        links=LINKS,
+        digests=DIGESTS,
     log:
         "logs/thot_word_align/<experiment>/{direction}.log",
     benchmark:
@@ -40,13 +44,13 @@ rule thot_word_align:
         code=code("thot_word_align"),
     shell:
         "python -m nmt thot_word_align --texts {input:q} {params.inverse:q} --settings {params.settings:q}"
-        f" --seed {{params.seed:q}} --output $(dirname {{output:q}}){SHOWN}"
+        f" --seed {{params.seed:q}} --output $(dirname {{output.links:q}}){SHOWN}"
 
 
 rule thot_symmetrize:
     input:
-        direct=THOT["direct"],
-        inverse=THOT["inverse"],
+        direct=LINKS.replace("{direction}", "direct"),
+        inverse=LINKS.replace("{direction}", "inverse"),
     output:
         "<data>/phrase_based/thot_symmetrize/links.txt",
     log:
