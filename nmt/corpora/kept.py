@@ -1,4 +1,7 @@
-"""The second name of an archive that is fetched again: Snakemake deletes the first one before it knows whether it must."""
+"""The second name of an archive that is to be fetched again.
+
+Snakemake deletes the archive before the step `fetch` can see whether it is the right one.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ def second_name(archive: Path) -> Path:
 
 
 def keep(archive: Path) -> None:
-    """Give `archive`, if it is there, its second name. On a file system without such links it is fetched in any case."""
+    """Give `archive`, if it is there, its second name, a hard link. Where there are no such links nothing is kept."""
     if archive.exists():
         with suppress(OSError):
             second_name(archive).unlink(missing_ok=True)

@@ -153,10 +153,10 @@ def test_an_archive_that_is_kept_is_not_fetched_again(server: Server, tmp_path: 
     get(f"{server.address}/x", output, lock=lock)
     server.script = [failing(404)]
 
-    def again(**options: Any) -> None:
+    def again(**options: object) -> None:
         keep(output)
         output.unlink(missing_ok=True)
-        get(f"{server.address}/x", output, **options)
+        get(f"{server.address}/x", output, **options)  # type: ignore[arg-type]
 
     again(lock=lock)
     again(sha256=SHA256)
