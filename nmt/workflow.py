@@ -86,7 +86,9 @@ def check_start(files: Iterable[str], folder: str) -> None:
 def check_links(experiment: Experiment) -> None:
     """UserError where a folder that the run writes is a link without its target, as when a disk is not mounted."""
     data, results = Path("data") / experiment.name, Path(experiment.results)
-    for path in (Path(".snakemake"), *data.parents, data, *data.glob("*"), *results.parents, results):
+    others = [Path("logs"), Path("benchmarks"), Path(".snakemake"), *Path(".snakemake").glob("*")]
+    own = [*data.parents, data, *data.glob("*"), *data.glob("models/*"), *results.parents, results]
+    for path in others + own:
         if path.is_symlink() and not path.exists():
             raise UserError(f"{path}: a link that leads nowhere; mount its disk, or remove the link")
 

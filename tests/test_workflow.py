@@ -48,6 +48,9 @@ EXPERIMENT = experiment(
 )
 
 
+MOUNTED = ["data", "data/open", "data/open/models", "data/open/models/x", "results", "results/open", "logs", ".snakemake"]
+
+
 def test_the_code_of_a_model_is_that_of_its_layers_and_score(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], set[str]]] = []
     monkeypatch.setattr("nmt.workflow.digest", lambda modules, others: str(seen.append((set(modules), set(others)))))
@@ -199,7 +202,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_the_run(
         (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize("path", ["data", "data/open", "data/open/models", "results", "results/open", ".snakemake"])
+@pytest.mark.parametrize("path", MOUNTED)
 def test_a_disk_that_is_not_mounted_is_no_empty_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:

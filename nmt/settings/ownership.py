@@ -27,7 +27,7 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
     """
     data = Path("data") / experiment
     for path in data.parent.glob("*") if data.exists() else ():
-        if path.name != experiment and path.exists() and path.samefile(data):
+        if path.name != experiment and os.path.exists(path) and path.samefile(data):
             raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
     mine = _naming(files, experiment) or (files[-1] if files else None)
     other = _naming(_recorded(experiment), experiment)

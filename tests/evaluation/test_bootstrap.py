@@ -118,6 +118,12 @@ def test_resamples_that_are_all_alike_show_nothing(sentences: int) -> None:
     assert (found.difference, found.p_value) == (pytest.approx(100), 1.0)
 
 
+def test_one_sentence_shows_nothing_with_several_seeds_either() -> None:
+    reference = ["a b c d e"]
+    _, [found] = compare([["f g h i j"], ["a b c d f"]], [[reference]], reference, 200, 1)
+    assert found.p_value == 1
+
+
 def test_another_seed_draws_other_resamples() -> None:
     assert compared("better", seed=0)[1] == compared("better", seed=0)[1] != compared("better")[1]
 

@@ -91,6 +91,7 @@ def test_one_folder_under_two_names_is_refused() -> None:
     record("mine", ["a.yaml"], "results/mine")
     Path("data/other").symlink_to("mine")
     Path("data/gone").symlink_to("nowhere")
+    Path("data/odd").symlink_to("x" * 300)
     with pytest.raises(UserError, match=r"^data/other: the same folder as data/mine; give each experiment a folder"):
         check_owner("other", ["b.yaml"])
     check_owner("new", ["over.yaml"])

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     scores = [(label, read_scores(paths)) for label, paths in groups.items()]
     signatures = {score["all"]["signature"] for _, score in scores}
     if len(signatures) > 1:
-        raise UserError(f"--scores: made in different ways ({', '.join(sorted(signatures))}); make all again")
+        raise UserError(f"--scores: made in different ways ({', '.join(sorted(map(str, signatures)))}); make all again")
     if len({tuple(score) for _, score in scores}) > 1:
         raise UserError("--scores: only some of them have a score without unknown words; make all again")
     note = phrase_based_note(arguments, len(scores[0][1]))
