@@ -48,7 +48,16 @@ EXPERIMENT = experiment(
 )
 
 
-MOUNTED = ["data", "data/open", "data/open/models", "data/open/models/x", "results", "results/open", "logs", ".snakemake"]
+MOUNTED = [
+    "data",
+    "data/open",
+    "data/open/models",
+    "data/open/models/x",
+    "results",
+    "results/open",
+    "logs",
+    ".snakemake",
+]
 
 
 def test_the_code_of_a_model_is_that_of_its_layers_and_score(monkeypatch: pytest.MonkeyPatch) -> None:
