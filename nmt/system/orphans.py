@@ -105,9 +105,12 @@ def spare_locks(folder: Path) -> None:
 
     Snakemake removes those of all runs.
     """
-    from snakemake.persistence.file import FilePersistence  # here: steps use this module, too
+    try:
+        from snakemake.persistence.file import FilePersistence  # here: steps use this module, too
 
-    write_locks = FilePersistence._write_locks
+        write_locks, _ = FilePersistence._write_locks, FilePersistence._delete_locks
+    except (ImportError, AttributeError):
+        return  # a later version of Snakemake, which may keep its locks in another way
 
     def write(run: Any, kind: str, keys: Iterable[str]) -> None:
         write_locks(run, kind, keys)
