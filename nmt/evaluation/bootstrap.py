@@ -53,9 +53,8 @@ def compare(
     for score, drawn in zip(scores[1:], resampled[1:], strict=True):
         difference, differences = score - scores[0], drawn - resampled[0]
         as_far = np.abs(differences - differences.mean()) >= abs(difference)
-        # A single sentence, and resamples that are all alike, say nothing about chance.
-        vary = len(references) > 1 and np.ptp(differences) > 0
-        p_value = (1 + int(as_far.sum())) / (resamples + 1) if vary else 1.0
+        # All resamples of a single sentence are alike, and say nothing about chance.
+        p_value = (1 + int(as_far.sum())) / (resamples + 1) if len(references) > 1 else 1.0
         lower, upper = np.percentile(differences, INTERVAL)
         comparisons.append(Comparison(score, scores[0], difference, float(lower), float(upper), p_value))
     signature = bleu.get_signature()

@@ -160,9 +160,11 @@ def checked_lines(lines: Iterable[str]) -> list[str]:
     """The lines without their newlines, read once. Raises UserError if they are a single string, or not strings."""
     if isinstance(lines, str | bytes):
         raise UserError("lines: expected a list of sentences, not one sentence; put it in brackets")
-    if not isinstance(lines, Iterable):
-        raise UserError(f"lines: expected a list of sentences, not {type(lines).__name__}")
-    found = list(lines)
+    try:
+        each = iter(lines)
+    except TypeError:
+        raise UserError(f"lines: expected a list of sentences, not {type(lines).__name__}") from None
+    found = list(each)
     for number, line in enumerate(found, 1):
         if not isinstance(line, str):
             raise UserError(f"lines: line {number} is {type(line).__name__}, not a string")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
-COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")  # how files of gzip, xz and zstd begin
+COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"BZh")  # how files of gzip, xz, zstd and bzip2 begin
 PARTIAL, FORMER = ".partial", ".former"
 
 

@@ -100,17 +100,14 @@ def _record_path(folder: Path) -> Path:
     return folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"
 
 
-def spare_locks(folder: Path) -> None:
-    """Let each run record its locks in Snakemake's `folder`, and remove only its own ones at its end.
+def spare_locks(persistence: Any, folder: Path) -> None:
+    """Let a run record its locks in Snakemake's `folder`, and remove only its own ones at its end.
 
-    Snakemake removes those of all runs.
+    `persistence` is Snakemake's class, which removes the locks of all runs; one that has other methods is left alone.
     """
-    try:
-        from snakemake.persistence.file import FilePersistence  # here: steps use this module, too
-
-        write_locks, _ = FilePersistence._write_locks, FilePersistence._delete_locks
-    except (ImportError, AttributeError):
-        return  # a later version of Snakemake, which may keep its locks in another way
+    write_locks = getattr(persistence, "_write_locks", None)
+    if write_locks is None or not hasattr(persistence, "_delete_locks"):
+        return
 
     def write(run: Any, kind: str, keys: Iterable[str]) -> None:
         write_locks(run, kind, keys)
@@ -125,8 +122,7 @@ def spare_locks(folder: Path) -> None:
     def unlock(run: Any) -> None:
         shutil.rmtree(run._lockdir)
 
-    FilePersistence._write_locks, FilePersistence._delete_locks = write, remove_own
-    FilePersistence.cleanup_locks = unlock
+    persistence._write_locks, persistence._delete_locks, persistence.cleanup_locks = write, remove_own, unlock
 
 
 def end_gently() -> None:

@@ -111,17 +111,12 @@ def test_equal_systems_differ_by_chance_alone() -> None:
     assert compared("better")[1] == [better]
 
 
-@pytest.mark.parametrize("sentences", [1, 2])
-def test_resamples_that_are_all_alike_show_nothing(sentences: int) -> None:
-    reference = ["a b c d e"] * sentences
-    _, [found] = compare([["f g h i j"] * sentences], [[reference]], reference, 200, 1)
-    assert (found.difference, found.p_value) == (pytest.approx(100), 1.0)
-
-
-def test_one_sentence_shows_nothing_with_several_seeds_either() -> None:
+@pytest.mark.parametrize("baseline", [["f g h i j"], ["f g h i j", "a b c d f"]])
+def test_one_sentence_shows_nothing(baseline: list[str]) -> None:
+    """Nor do several seeds on it."""
     reference = ["a b c d e"]
-    _, [found] = compare([["f g h i j"], ["a b c d f"]], [[reference]], reference, 200, 1)
-    assert found.p_value == 1
+    _, [found] = compare([[line] for line in baseline], [[reference]], reference, 200, 1)
+    assert (found.difference > 50, found.p_value) == (True, 1)
 
 
 def test_another_seed_draws_other_resamples() -> None:

@@ -99,6 +99,7 @@ def test_a_mistake_is_said(folder: Path, options: dict[str, object], said: str) 
         (b"s2 s3", "expected a list of sentences, not one sentence"),
         (None, "expected a list of sentences, not NoneType"),
         (3, "expected a list of sentences, not int"),
+        (np.array("s2"), "expected a list of sentences, not ndarray"),
         (["s2", None], "line 2 is NoneType, not a string"),
         ([b"s2"], "line 1 is bytes, not a string"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import math
@@ -248,7 +249,7 @@ def test_a_line_that_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> No
         list(read_lines(tmp_path / "text"))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 def test_compressed_text_is_said_to_be_that(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / "text").write_bytes(pack(b"good\n"))
     with pytest.raises(UserError, match="text: compressed; decompress it"):

@@ -6,6 +6,8 @@ import shlex
 import sys
 from pathlib import Path
 
+import snakemake.workflow
+
 # Without this path, jobs cannot import nmt: they run in any folder, and Snakemake unsets PYTHONPATH in conda environments. Python
 # must not import from the working folder, where a file may be called as a module. The `tee` of a job ignores the signals that end
 # the job, so the last messages are shown; it also survives a terminal that closes.
@@ -67,7 +69,7 @@ announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
-    spare_locks(Path(".snakemake"))
+    spare_locks(getattr(snakemake.workflow, "FilePersistence", None), Path(".snakemake"))
     if clear_locks(Path(".snakemake")) and "--unlock" in sys.argv:
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"
