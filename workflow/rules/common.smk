@@ -35,16 +35,9 @@ from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
-from nmt.workflow import (
-    check_inputs,
-    check_links,
-    check_models,
-    check_start,
-    check_unchanged,
-    find_files,
-    load_experiment,
-)
-from nmt.workflow import one_line_mistakes, refuse, sample_options, search_options, show_what_made, speed_options
+from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged
+from nmt.workflow import find_files, load_experiment, one_line_mistakes, refuse, sample_options, search_options
+from nmt.workflow import show_what_made, speed_options
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
 LOG = " 2> {log:q}"
