@@ -222,7 +222,7 @@ def begin(workflow: Any) -> None:
         check_tools()
     for job in jobs:
         check_command(job.rule.name, job.shellcmd or "")
-        if job.rule.name == "fetch":
+        if job.rule.name == "fetch" and not workflow.touch:
             keep(Path(job.output[0]))
     announce_code(map(commands.module, commands.names()))
     withdraw(str(output) for job in jobs for output in job.output)

@@ -11,13 +11,11 @@ from pathlib import Path
 
 
 def second_name(archive: Path) -> Path:
-    """The second name of `archive`, which it has only until it has been fetched again."""
+    """The name of `archive` until it has been fetched again."""
     return archive.with_name(f".{archive.name}.kept")
 
 
 def keep(archive: Path) -> None:
-    """Give `archive`, if it is there, its second name, a hard link. Where there are no such links nothing is kept."""
-    if archive.exists():
-        with suppress(OSError):
-            second_name(archive).unlink(missing_ok=True)
-            os.link(archive, second_name(archive))
+    """Rename `archive`, if it is there, to its second name."""
+    with suppress(OSError):
+        os.replace(archive, second_name(archive))

@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 RUN = "NMT_RUN"  # names the process of Snakemake to its jobs
 
@@ -60,8 +61,8 @@ def clear_locks(folder: Path) -> bool:
 def _clear_dead_locks(folder: Path) -> None:
     """Remove the locks that dead runs of this machine have recorded, if they are still theirs."""
     for record in folder.glob(f"runs/{os.uname().nodename}.*"):
-        with open(record, errors="replace") as file, suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError), open(record, "r+", errors="replace") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # over NFS, of files that are open for writing
             for line in file.read().split("\n"):
                 name, _, identity = line.partition(" ")
                 lock = folder / "locks" / name
@@ -89,15 +90,17 @@ def name_locks(folder: Path, locks: Iterable[Path]) -> None:
 
 @cache
 def _record(folder: Path) -> int:
-    """The record of the locks of this run, which is locked itself until the process ends."""
+    """The open record of the locks of this run, which is locked itself until the process ends."""
     (folder / "runs").mkdir(exist_ok=True)
     file = os.open(_record_path(folder), os.O_RDWR | os.O_CREAT)
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
 
 
+@cache
 def _record_path(folder: Path) -> Path:
-    return folder / "runs" / f"{os.uname().nodename}.{os.getpid()}"
+    """A new path: in containers, several runs may have one number of a process and one name of a machine."""
+    return folder / "runs" / f"{os.uname().nodename}.{uuid4().hex}"
 
 
 def spare_locks(persistence: Any, folder: Path) -> None:

@@ -155,7 +155,7 @@ def test_an_archive_that_is_kept_is_not_fetched_again(server: Server, tmp_path: 
 
     def again(**options: object) -> None:
         keep(output)
-        output.unlink(missing_ok=True)
+        assert not output.exists()
         get(f"{server.address}/x", output, **options)  # type: ignore[arg-type]
 
     again(lock=lock)
