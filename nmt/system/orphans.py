@@ -45,7 +45,8 @@ def clear_locks(folder: Path) -> bool:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.pread(file, 1000, 0) == here:
-                shutil.rmtree(locks, ignore_errors=True)
+                for lock in {*locks.glob("*.lock")} - _recorded_elsewhere(folder):
+                    lock.unlink(missing_ok=True)
             if not any(locks.glob("*.lock")):
                 os.ftruncate(file, 0)
                 os.pwrite(file, here, 0)
@@ -56,6 +57,14 @@ def clear_locks(folder: Path) -> bool:
     except OSError:
         pass
     return others
+
+
+def _recorded_elsewhere(folder: Path) -> set[Path]:
+    """The locks that runs of other machines have recorded."""
+    here = f"{os.uname().nodename}."
+    records = (record for record in folder.glob("runs/*") if not record.name.startswith(here))
+    lines = (line for record in records for line in record.read_text(errors="replace").split("\n"))
+    return {folder / "locks" / line.partition(" ")[0] for line in lines}
 
 
 def _clear_dead_locks(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -90,6 +91,21 @@ def test_the_lock_of_a_later_run_is_not_that_of_a_dead_one(tmp_path: Path) -> No
         lock.write_text("results/table1.csv\n")
         clear(tmp_path)
         assert lock.exists()
+
+
+def test_locks_that_runs_of_another_machine_have_recorded_are_kept(tmp_path: Path) -> None:
+    """Where each machine has locks of its own, a start does not see that they live."""
+    lock = locked(tmp_path)
+    others = lock.with_name("1.output.lock")
+    others.touch()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/elsewhere.1").write_text(f"{others.name} 1.1")
+    with living(tmp_path):
+        pass
+    (tmp_path / "runs.lock").write_text(os.uname().nodename)
+    clear(tmp_path)
+    assert not lock.exists()
+    assert others.exists()
 
 
 def test_a_run_knows_whether_others_live(tmp_path: Path) -> None:

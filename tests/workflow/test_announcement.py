@@ -60,9 +60,10 @@ def test_the_locks_of_a_living_run_are_kept(tmp_path: Path) -> None:
     (tree.folder / ".snakemake").mkdir()
     with open(tree.folder / ".snakemake" / "runs.lock", "w") as living:
         fcntl.flock(living, fcntl.LOCK_SH)
-        run = tree.snakemake("--unlock", configs=SMOKE)
-    assert run.returncode == 1
-    assert "snakemake: --unlock: another run works here, and needs its locks; wait for it to end" in run.stdout
+        runs = [tree.snakemake(word, configs=SMOKE) for word in ("--unlock", "--unl")]
+    for run in runs:
+        assert run.returncode == 1
+        assert "snakemake: --unlock: another run works here, and needs its locks; wait for it to end" in run.stdout
     assert tree.snakemake("--unlock", configs=SMOKE).returncode == 0
 
 

@@ -71,7 +71,7 @@ if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
     spare_locks(getattr(snakemake.workflow, "FilePersistence", None), Path(".snakemake"))
-    if clear_locks(Path(".snakemake")) and "--unlock" in sys.argv:
+    if clear_locks(Path(".snakemake")) and any(re.fullmatch("--unl(o(ck?)?)?", word) for word in sys.argv):
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"
 LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]

@@ -33,7 +33,8 @@ def work_folder(output: Path) -> Iterator[Path]:
     """
     folder = output.parent.resolve() / f".{output.name}.work"
     folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
+    file = folder / ".lock"
+    lock = os.open(file, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -42,7 +43,7 @@ def work_folder(output: Path) -> Iterator[Path]:
     except OSError:
         pass  # a file system without locks
     try:
-        for path in folder.iterdir():
+        for path in {*folder.iterdir()} - {file}:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         yield folder
     finally:
