@@ -113,7 +113,7 @@ def _record_path(folder: Path) -> Path:
 
 
 def spare_locks(persistence: Any, folder: Path, locked: Callable[[], None]) -> None:
-    """Let a run record its locks in Snakemake's `folder`, and remove only these at its end; call `locked` if it has jobs.
+    """Let a run record its locks in Snakemake's `folder`, call `locked` if it has jobs, and remove only its own locks.
 
     `persistence` is Snakemake's class, which removes the locks of all runs; one that has other methods is left alone.
     """
