@@ -86,9 +86,10 @@ def check_start(files: Iterable[str], folder: str) -> None:
 def check_links(experiment: Experiment) -> None:
     """UserError where a folder that the run writes is a link without its target, as when a disk is not mounted."""
     data, results = Path("data") / experiment.name, Path(experiment.results)
-    others = [Path("logs"), Path("benchmarks"), Path(".snakemake"), *Path(".snakemake").glob("*")]
+    shared = [Path("logs"), Path("benchmarks"), Path(".snakemake")]
+    inner = [path for folder in shared for path in folder.glob("*")]
     own = [*data.parents, data, *data.glob("*"), *data.glob("models/*"), *results.parents, results]
-    for path in others + own:
+    for path in [*shared, *inner, Path("data/tools"), *own]:
         if path.is_symlink() and not path.exists():
             raise UserError(f"{path}: a link that leads nowhere; mount its disk, or remove the link")
 

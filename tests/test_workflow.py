@@ -56,6 +56,8 @@ MOUNTED = [
     "results",
     "results/open",
     "logs",
+    "logs/train",
+    "data/tools",
     ".snakemake",
 ]
 
