@@ -36,7 +36,7 @@ from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
-from nmt.settings.ownership import PROVENANCE, record
+from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
@@ -223,19 +223,11 @@ def begin(workflow: Any) -> None:
         check_tools()
     for job in jobs:
         check_command(job.rule.name, job.shellcmd or "")
+        if job.rule.name == "fetch" and not workflow.touch:
+            keep(Path(job.output[0]))
     announce_code(map(commands.module, commands.names()))
     withdraw(str(output) for job in jobs for output in job.output)
     end_gently()
-
-
-def claim(workflow: Any, experiment: Experiment, files: list[str], archives: Iterable[str]) -> None:
-    """Note that the experiment of `files` is run, and keep those of the fetched `archives` that are fetched again."""
-    with one_line_mistakes():
-        record(experiment.name, files, experiment.results)
-    outputs = {str(output) for job in workflow.dag.needrun_jobs() for output in job.output}
-    for path in archives if not workflow.touch else ():
-        if (archive := f"data/{experiment.name}/archives/{path}") in outputs:
-            keep(Path(archive))
 
 
 def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, Archive]) -> None:

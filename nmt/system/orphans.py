@@ -16,7 +16,7 @@ import select
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -112,8 +112,8 @@ def _record_path(folder: Path) -> Path:
     return folder / "runs" / f"{os.uname().nodename}.{uuid4().hex}"
 
 
-def spare_locks(persistence: Any, folder: Path, locked: Callable[[], None]) -> None:
-    """Let a run record its locks in Snakemake's `folder`, call `locked` if it has jobs, and remove only its own locks.
+def spare_locks(persistence: Any, folder: Path) -> None:
+    """Let a run record its locks in Snakemake's `folder`, and remove only its own ones at its end.
 
     `persistence` is Snakemake's class, which removes the locks of all runs; one that has other methods is left alone.
     """
@@ -124,8 +124,6 @@ def spare_locks(persistence: Any, folder: Path, locked: Callable[[], None]) -> N
     def write(run: Any, kind: str, keys: Iterable[str]) -> None:
         write_locks(run, kind, keys)
         name_locks(folder, map(Path, run._lockfile.values()))
-        if kind == "output" and kind in run._lockfile:  # there are jobs
-            locked()
 
     def remove_own(run: Any) -> None:
         for lock in run._lockfile.values():

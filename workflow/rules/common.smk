@@ -27,13 +27,13 @@ from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.report.artefacts import front, on_page, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
-from nmt.settings.ownership import check_owner, check_results
+from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, spare_locks
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
-from nmt.workflow import announce_work, begin, claim, code, codes, end, step_of, train_priority, translations
+from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
 from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged
 from nmt.workflow import find_files, load_experiment, one_line_mistakes, refuse, sample_options, search_options
@@ -70,12 +70,7 @@ announce()
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
-    # Snakemake does not call `onstart` of a module.
-    spare_locks(
-        getattr(snakemake.workflow, "FilePersistence", None),
-        Path(".snakemake"),
-        lambda: claim(workflow, EXPERIMENT, CONFIG_FILES, ARCHIVES),
-    )
+    spare_locks(getattr(snakemake.workflow, "FilePersistence", None), Path(".snakemake"))
     if clear_locks(Path(".snakemake")) and any(re.fullmatch("--unl(o(ck?)?)?", word) for word in sys.argv):
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
 DATA = f"data/{EXPERIMENT.name}"
