@@ -12,7 +12,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import stat
 import tarfile
 import zipfile
@@ -23,22 +22,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from nmt.system.compression import GZIP, XZ, ZIP, other_kind
 from nmt.system.files import UserError, check_regular
 
 BLOCK = 1 << 20
-GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-OTHERS = {
-    rb"BZh[1-9]1AY&SY": "bzip2",
-    rb"[\x50-\x5f]\x2a\x4d\x18|\x28\xb5\x2f\xfd": "Zstandard",
-    rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18": "lz4",
-    rb"LZIP[\x00\x01]": "lzip",
-    rb"\x89LZO\x00\r\n\x1a\n": "lzop",
-    rb"\x5d\x00\x00": "lzma",
-    rb"\x1f\x9d": "compress",
-    rb"7z\xbc\xaf\x27\x1c": "7z",
-    rb"Rar!\x1a\x07": "RAR",
-}  # the first bytes of compressed files that are not read
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes
 HEADER = 512  # bytes of a tar header
 SHOWN = 5  # member names that a message lists
@@ -251,4 +238,4 @@ def _other_kind(start: bytes) -> str:
     """The kind of a compressed file with these first bytes that is not read here; "" for all others."""
     if start.startswith(ZIP):
         return "zip inside another archive"
-    return next((kind for pattern, kind in OTHERS.items() if re.match(pattern, start)), "")
+    return other_kind(start)

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
+from nmt.system.compression import GZIP, XZ, ZIP
 from nmt.system.files import UserError, check_regular, sha256
 from nmt.system.memory import recall, remember
 
@@ -134,8 +135,6 @@ def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Ma
 
 def _lines(corpus: Corpus, own: Mapping[str, str]) -> int | None:
     """How many lines the source of a corpus has; None where it is not an own file of plain text."""
-    from nmt.corpora.archives import GZIP, XZ, ZIP  # here: most runs have no files of their own
-
     packed = (GZIP, XZ, *ZIP)
     path = own.get(corpus.archives[0].address)
     if path is None or corpus.members[0] or reading(path):

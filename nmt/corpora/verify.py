@@ -13,9 +13,10 @@ import hashlib
 import re
 from pathlib import Path, PurePosixPath
 
-from nmt.corpora.archives import GZIP, HEADER, XZ, ZIP, is_tar
+from nmt.corpora.archives import HEADER, is_tar
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import Archive, read_archives
+from nmt.system.compression import GZIP, XZ, ZIP
 from nmt.system.files import UserError
 from nmt.system.progress import Progress
 

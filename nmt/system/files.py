@@ -16,8 +16,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from nmt.system.compression import is_compressed
+
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
-COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"BZh")  # how files of gzip, xz, zstd and bzip2 begin
 PARTIAL, FORMER = ".partial", ".former"
 
 
@@ -309,7 +310,7 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
         try:
             line = raw.decode("utf-8").removesuffix("\n").rstrip("\r")
         except UnicodeDecodeError as error:
-            if number == first and raw.startswith(COMPRESSED):
+            if number == first and is_compressed(raw):
                 raise UserError(f"{name}: compressed; decompress it") from None
             raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
         nul_at_end += line[:1] == "\0" or line[-1:] == "\0"
