@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from uuid import uuid4
 
 RUN = "NMT_RUN"  # names the process of Snakemake to its jobs
@@ -71,7 +71,7 @@ def _clear_dead_locks(folder: Path) -> None:
     """Remove the locks that dead runs of this machine have recorded, if they are still theirs."""
     for record in folder.glob(f"runs/{os.uname().nodename}.*"):
         with suppress(OSError), open(record, "r+", errors="replace") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # over NFS, of files that are open for writing
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # NFS locks only files that are open for writing
             for line in file.read().split("\n"):
                 name, _, identity = line.partition(" ")
                 lock = folder / "locks" / name
@@ -92,24 +92,23 @@ def _identity(lock: Path) -> str:
 def name_locks(folder: Path, locks: Iterable[Path]) -> None:
     """Record which files in Snakemake's `folder` are the locks of this run, for their removal once it is dead."""
     with suppress(OSError):
-        file = _record(folder)
-        os.ftruncate(file, 0)
-        os.pwrite(file, "\n".join(f"{lock.name} {_identity(lock)}" for lock in locks).encode(), 0)
+        record = _record(folder)
+        record.seek(0)
+        record.truncate()
+        record.write("\n".join(f"{lock.name} {_identity(lock)}" for lock in locks))
+        record.flush()
 
 
 @cache
-def _record(folder: Path) -> int:
-    """The open record of the locks of this run, which is locked itself until the process ends."""
+def _record(folder: Path) -> TextIO:
+    """The record of the locks of this run, open and locked until the process ends.
+
+    Its name is new, because runs in containers may have the same host name and process number.
+    """
     (folder / "runs").mkdir(exist_ok=True)
-    file = os.open(_record_path(folder), os.O_RDWR | os.O_CREAT)
+    file = open(folder / "runs" / f"{os.uname().nodename}.{uuid4().hex}", "w")  # noqa: SIM115
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
-
-
-@cache
-def _record_path(folder: Path) -> Path:
-    """A new path: in containers, several runs may have one number of a process and one name of a machine."""
-    return folder / "runs" / f"{os.uname().nodename}.{uuid4().hex}"
 
 
 def spare_locks(persistence: Any, folder: Path) -> None:
@@ -129,7 +128,8 @@ def spare_locks(persistence: Any, folder: Path) -> None:
         for lock in run._lockfile.values():
             Path(lock).unlink(missing_ok=True)
         run._lockfile.clear()
-        _record_path(folder).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(_record(folder).name).unlink()
 
     def unlock(run: Any) -> None:
         shutil.rmtree(run._lockdir)

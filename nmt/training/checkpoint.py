@@ -193,9 +193,10 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
     """
     differing, own = _differing(found, settings, code), FINISHED if found.finished else FORMER
     others = dict(_set_aside(folder))
+    has_longer = own in others and others[own].state.updates > found.state.updates
     for name, aside in others.items():
         if not _differing(aside, settings, code) and (differing or (aside.finished and not found.finished)):
-            if name != own and own in others and others[own].state.updates > found.state.updates:
+            if has_longer and name != own:
                 os.replace(folder / name, folder / LATEST)
                 what = f"replaced by {name}, which fits the settings; {own}, with more updates, is kept"
             else:
@@ -216,7 +217,7 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
             + ", ".join(f"{key} was {before.get(key, UNSET)}, is {settings.get(key, UNSET)}" for key in differing)
             + f"; set it back to resume, or delete {UNFINISHED} in {folder} to start from the beginning"
         )
-    if own in others and others[own].state.updates > found.state.updates:
+    if has_longer:
         path.unlink()
         what = f"removed; {own}, with more updates, is kept"
     else:
@@ -229,7 +230,7 @@ def _fitting(folder: Path, path: Path, found: Checkpoint, settings: dict[str, An
 
 
 def _end_exchange(folder: Path) -> None:
-    """Give the checkpoints of an exchange their last names; the former ones if it was interrupted at its beginning."""
+    """Finish an exchange; undo one that was interrupted before the other checkpoint had become the latest."""
     for own, on_the_way in ON_THE_WAY.items():
         with suppress(FileNotFoundError):
             os.replace(folder / on_the_way, folder / (own if (folder / LATEST).exists() else LATEST))

@@ -51,6 +51,12 @@ def clear(folder: Path) -> None:
         run.communicate()
 
 
+def name_and_die(folder: Path) -> None:
+    """Do what a run does that records its lock and is killed."""
+    with python(f"{HOLD}{NAME}", str(folder)) as run:
+        run.communicate()
+
+
 def test_the_locks_of_killed_runs_are_removed_by_the_next(tmp_path: Path) -> None:
     with living(tmp_path):
         lock = locked(tmp_path)
@@ -73,8 +79,7 @@ def test_a_dead_runs_own_locks_are_removed_while_others_live(tmp_path: Path) -> 
     others = lock.with_name("1.output.lock")
     others.touch()
     with living(tmp_path):
-        with python(f"{HOLD}{NAME}", str(tmp_path)) as run:
-            run.communicate()
+        name_and_die(tmp_path)
         assert lock.exists()
         clear(tmp_path)
         assert not lock.exists()
@@ -85,8 +90,7 @@ def test_the_lock_of_a_later_run_is_not_that_of_a_dead_one(tmp_path: Path) -> No
     """It may be on another machine, and have the same name."""
     lock = locked(tmp_path)
     with living(tmp_path):
-        with python(f"{HOLD}{NAME}", str(tmp_path)) as run:
-            run.communicate()
+        name_and_die(tmp_path)
         lock.unlink()
         lock.write_text("results/table1.csv\n")
         clear(tmp_path)
