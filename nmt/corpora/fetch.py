@@ -70,9 +70,9 @@ def fetch(
 ) -> None:
     """Write `archive`, or its copy in `mirror`, to `output`, and record it in `lock` if the registry has no hash of it.
 
-    Nothing is fetched if the archive is kept and has the hash of the registry or the lock. Otherwise each address
-    is tried once, and again after each of `pauses` (in seconds), the address of a partial file first. Raises UserError
-    if the archive is not available anywhere or the disk is full; `output` is then unchanged.
+    Nothing is fetched if `keep` has renamed an archive that has the hash of the registry or the lock. Otherwise each
+    address is tried once, and again after each of `pauses` (in seconds), the address of a partial file first. Raises
+    UserError if the archive is not available anywhere or the disk is full; `output` is then unchanged.
     """
     pinned = read_lock(lock).get(archive.path) if lock and not archive.sha256 else None
     former = second_name(output)

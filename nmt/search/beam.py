@@ -50,7 +50,7 @@ class Hypothesis:
         return len(self.words) + self.ended
 
 
-# Receives a function that returns the most probable unfinished hypothesis; True ends the search.
+# Receives a function that returns the most probable unfinished hypothesis, and returns whether the search ends.
 Watch = Callable[[Callable[[], Hypothesis]], bool]
 
 

@@ -90,7 +90,7 @@ class Translator:
         """
         settings = BeamSettings(beam, forbid_unk, normalize=normalize, n_best=n_best, alignments=True)
         check_search(settings, batch)
-        settings, batch = replace(settings, width=int(beam), n_best=int(n_best)), int(batch)  # small types overflow
+        settings, batch = replace(settings, width=int(beam), n_best=int(n_best)), int(batch)  # NumPy's may overflow
         lines = checked_lines(lines)
         found: list[list[Translation]] = [[] for _ in lines]
         for number, translations in self.each(self.words(lines), batch, settings):

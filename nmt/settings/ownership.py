@@ -20,7 +20,9 @@ RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
-    """UserError where data/EXPERIMENT was made from another file that still gives the same name, or has another name.
+    """UserError where data/EXPERIMENT was made from another file that still gives the same name.
+
+    Also where it is the folder of another experiment, too, under another name.
 
     If the name is on the command line, the last of `files` stands for it. There are none where another workflow uses
     this one as a module.

@@ -86,7 +86,7 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
         "updates": state.updates,
         "updates_best": model.updates,
         **state.scores(best=bool(checkpoint.best)),
-        # A training that continues another counts the other's hours, too, which its checkpoint does not hold.
+        # The hours of a training that continues another include the other's, which its checkpoint does not hold.
         **({} if FOLLOWS in checkpoint.settings else {"hours": state.seconds / 3600}),
         "finished": False,
         "languages": arguments.languages,

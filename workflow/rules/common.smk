@@ -133,7 +133,7 @@ def own_digests(wildcards):
 
 
 def contents(files):
-    """The digests of files of the project that a job reads: an update may bring other ones with older dates."""
+    """The digests of files of the project that a job reads: an update of the project may change them but not their dates."""
     return list(map(own_digest, files))
 
 

@@ -34,8 +34,8 @@ rule generate:
         f"python -m nmt generate --settings {{params.settings:q}} --seed {{params.seed:q}} --output {{params.folder:q}}{LOG}"
 
 
-# Address and hash are params so that a change fetches again, unless the archive that the run has set aside is the right one.
-# The partial file is not an output, because Snakemake deletes the outputs of a failed job.
+# Address and hash are params, so a change of either fetches the archive again, unless the one that the run has kept is right. The
+# partial file is not an output, because Snakemake deletes the outputs of a failed job.
 rule fetch:
     input:
         "<data>/mirror/{archive}" if EXPERIMENT.is_generated else [],

@@ -142,7 +142,7 @@ rule moses_tune:
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
-        model="<data>/phrase_based/moses_phrases",  # to which the configuration leads
+        model="<data>/phrase_based/moses_phrases",  # which the configuration names
         source=SOURCE,
         built=INSTALLED,
     output:

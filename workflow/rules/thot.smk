@@ -3,7 +3,7 @@
 # The text that Thot reads.
 PHRASES = "segmented" if HAS_PIECES else "tokenized"
 PHRASE_TEXT = f"<data>/{'segmented' if HAS_PIECES else 'selected'}/train.{{language}}"
-# What an alignment in one direction leaves: the links, and the digests of the model's files, of which Snakemake knows nothing.
+# The outputs of an alignment in one direction: the links, and the digests of the model's files, which are not outputs themselves.
 LINKS = "<data>/phrase_based/thot_word_align/{direction}/links.txt"
 DIGESTS = "<data>/phrase_based/thot_word_align/{direction}/digests.json"
 # What tuning and translation read, and the options that name it.
