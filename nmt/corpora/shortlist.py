@@ -94,9 +94,9 @@ class Shortlist:
         """The symbols of `words`: their subwords, or the words themselves."""
         return words if self.codes is None else self.codes.split(words)
 
-    def split_lines(self, lines: Iterable[list[str]], name: str | os.PathLike[str]) -> list[list[str]]:
-        """The symbols of each line of the text `name`; warns of the words that cannot be split."""
-        return list(lines if self.codes is None else self.codes.split_lines(lines, name))
+    def split_lines(self, lines: Iterable[list[str]], name: str | os.PathLike[str]) -> Iterable[list[str]]:
+        """The symbols of each line of the text `name`; warns at the end of the words that cannot be split."""
+        return lines if self.codes is None else self.codes.split_lines(lines, name)
 
     def join(self, symbols: list[str]) -> list[str]:
         """The words of `symbols`."""

@@ -123,7 +123,7 @@ def draw_alignments(experiment: Experiment, variant: Variant, folder: Path) -> t
     texts = []
     for shortlist, language in zip(shortlists, (experiment.languages.source, experiment.languages.target), strict=True):
         path = Path("data") / experiment.name / f"tokenized/development.{language}"
-        texts.append(shortlist.split_lines([line.split() for line in read_lines(path)], str(path)))
+        texts.append(list(shortlist.split_lines((line.split() for line in read_lines(path)), str(path))))
     pairs = enumerate(zip(*texts, strict=True), 1)
     chosen = list(islice((one for one in pairs if all(SHORTEST <= len(side) <= LONGEST for side in one[1])), PANELS))
     if not chosen:

@@ -94,7 +94,7 @@ def read_symbol_pairs(arguments: argparse.Namespace, trained: TrainedModel) -> t
 def to_symbols(lines: Sequence[list[str]], shortlist: Shortlist, name: str, first: int = 1) -> list[list[str]]:
     """The symbols of each of `lines`, cut after LONGEST with a warning, which names text `name` from line `first`."""
     unit = "words" if shortlist.codes is None else "subwords"
-    split = shortlist.split_lines(lines, name)
+    split = list(shortlist.split_lines(lines, name))
     for number, symbols in enumerate(split, first):
         if len(symbols) > LONGEST:
             warn(f"{name}: line {number} has {len(symbols)} {unit}; only the first {LONGEST} are used")

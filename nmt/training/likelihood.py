@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import tee
+from operator import itemgetter
 
 import numpy as np
 import torch
@@ -18,32 +20,30 @@ BATCH = 80
 Sentences = list[list[int]]
 
 
-def read_words(texts: Sequence[str]) -> list[list[list[str]]]:
-    """The words on both sides of each pair of a tokenized text; pairs with an empty side are skipped.
+def id_pairs(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the ids, without EOS, of both sides of each pair of a tokenized text; pairs with an empty side are skipped.
 
-    Raises UserError if no pair is left.
+    Raises UserError at the end if there was no other pair.
     """
-    return _whole([[split_words(line) for line in pair] for pair in read_pairs(*texts)], texts)
+    whole = (pair for lines in read_pairs(*texts) if all(pair := [split_words(line) for line in lines]))
+    sides = (
+        shortlist.split_lines(map(itemgetter(side), pairs), text)
+        for side, (shortlist, pairs, text) in enumerate(zip(shortlists, tee(whole), texts, strict=True))
+    )
+    source, target = shortlists
+    found = False
+    for symbols in zip(*sides, strict=True):
+        if all(symbols):
+            found = True
+            yield source.ids(symbols[0]), target.ids(symbols[1])
+    if not found:
+        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
 
 
 def read_ids(texts: Sequence[str], shortlists: Sequence[Shortlist]) -> tuple[Sentences, Sentences]:
-    """The ids, without EOS, of both sides of a tokenized text; pairs with an empty side are skipped.
-
-    Raises UserError if no pair is left.
-    """
-    pairs = read_words(texts)
-    sides = (one.split_lines([pair[side] for pair in pairs], texts[side]) for side, one in enumerate(shortlists))
-    split = _whole([list(pair) for pair in zip(*sides, strict=True)], texts)
-    source, target = shortlists
-    return [source.ids(symbols) for symbols, _ in split], [target.ids(symbols) for _, symbols in split]
-
-
-def _whole(pairs: list[list[list[str]]], texts: Sequence[str]) -> list[list[list[str]]]:
-    """The pairs without an empty side. Raises UserError if none is left."""
-    whole = [pair for pair in pairs if all(pair)]
-    if not whole:
-        raise UserError(f"{texts[0]}: no pair has words on both sides; name another text")
-    return whole
+    """The source and the target sides of the pairs that `id_pairs` yields. Raises UserError as it does."""
+    sources, targets = zip(*id_pairs(texts, shortlists), strict=True)
+    return list(sources), list(targets)
 
 
 @torch.no_grad()

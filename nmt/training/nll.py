@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
+from array import array
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt.corpora.pairs import LONGEST
 from nmt.system.device import prepare
 from nmt.system.files import UserError, warn, write_json
 from nmt.system.options import Output, add_device_arguments
 from nmt.trained import load_trained
-from nmt.training.likelihood import read_ids, sentence_nll
+from nmt.training.likelihood import id_pairs, sentence_nll
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_device_arguments(parser)
 
 
+class Flat:
+    """Sentences of ids in 4 bytes a word, because lists of a whole training text would take ten times as much."""
+
+    def __init__(self) -> None:
+        self._ids = array("I")
+        self._ends = array("Q", [0])
+
+    def append(self, sentence: list[int]) -> None:
+        self._ids.extend(sentence)
+        self._ends.append(len(self._ids))
+
+    def lengths(self) -> NDArray[np.int64]:
+        ends = np.array(self._ends, np.int64)
+        return ends[1:] - ends[:-1]
+
+    def __getitem__(self, number: int) -> Sequence[int]:
+        return self._ids[self._ends[number] : self._ends[number + 1]]
+
+
 def run(arguments: argparse.Namespace) -> None:
     if arguments.sample is not None and arguments.seed is None:
         raise UserError("--seed: missing; a sample needs one")
@@ -54,21 +76,25 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--sample 0: must be 1 or more")
     device = prepare(arguments)
     trained = load_trained(arguments.model, device)
-    sources, targets = read_ids(arguments.texts, (trained.source, trained.target))
-    pairs, longest = len(sources), arguments.maximum_length
-    short = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= longest]
-    if not short:
+    sides = Flat(), Flat()
+    for pair in id_pairs(arguments.texts, (trained.source, trained.target)):
+        for side, ids in zip(sides, pair, strict=True):
+            side.append(ids)
+    lengths = np.maximum(*(side.lengths() for side in sides))
+    short = np.flatnonzero(lengths <= arguments.maximum_length)
+    if not len(short):
+        longest = arguments.maximum_length
         raise UserError(f"{arguments.texts[0]}: no pair has at most {longest} words per side; raise --maximum-length")
     scored = short
     if arguments.sample is not None and arguments.sample < len(short):
         drawn = np.random.default_rng(arguments.seed).choice(len(short), arguments.sample, replace=False)
-        scored = [short[number] for number in sorted(drawn)]
-    if long := sum(max(map(len, pair)) > LONGEST for pair in scored):
+        scored = short[np.sort(drawn)]
+    if long := np.count_nonzero(lengths[scored] > LONGEST):
         warn(f"{arguments.texts[0]}: only the first {LONGEST} words per side are used, in {long} of the pairs")
-    sources, targets = ([side[:LONGEST] for side in sides] for sides in zip(*scored, strict=True))
+    sources, targets = ([side[number][:LONGEST] for number in map(int, scored)] for side in sides)
     losses = sentence_nll(trained.model, sources, targets, device)
     figures = {
-        "pairs": pairs,
+        "pairs": len(lengths),
         "short_pairs": len(short),
         "sentences": len(losses),
         "words": sum(len(target) + 1 for target in targets),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -125,6 +126,20 @@ def test_long_pairs_are_cut(
     assert (figures["pairs"], figures["short_pairs"], figures["words"]) == (3, 2, 4)
     said = f"nmt: warning: {folder}/source.txt: only the first 3 words per side are used, in 1 of the pairs\n"
     assert capsys.readouterr().err == said
+
+
+def test_a_training_text_takes_few_bytes_a_word(folder: Path) -> None:
+    """The paper's has 700 million; in lists they would take 50 GB."""
+    pairs, words = 10_000, 50
+    for name in ("source", "target"):
+        (folder / f"{name}.txt").write_text((f"{name[0]}2 " * words + "\n") * pairs)
+    tracemalloc.start()
+    try:
+        assert step(folder, "--sample", "2", "--seed", "1") == 0
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * 2 * pairs * words
 
 
 def test_no_pair_that_is_short_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
