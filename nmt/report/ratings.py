@@ -49,6 +49,9 @@ def read_bins(path: str) -> dict[str, list[Bin]]:
         corpora.setdefault(corpus, []).append(one)
     if not corpora:
         raise UserError(f"{path}: no points in it; make the file again")
+    for corpus, bins in corpora.items():
+        if not any(one.pairs for one in bins):
+            raise UserError(f"{path}: {corpus} has no pairs; make the file again")
     return corpora
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +21,7 @@ from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Optimization, Variant
-from nmt.system.files import UserError, read_lines, warn
+from nmt.system.files import UserError, partial_name, read_lines, warn
 from nmt.system.options import OutputFolder
 from nmt.system.stop import temporary_folder
 from nmt.training.metrics import Record, folders, latest, read_metrics
@@ -137,6 +140,29 @@ def draw_alignments(experiment: Experiment, variant: Variant, folder: Path) -> t
         return model.updates, draw(panels)
 
 
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """A folder in `folder` for files that are not finished. The next call removes what a killed process left."""
+    place = partial_name(folder / "events")
+    place.mkdir()
+    try:
+        with temporary_folder("events", place) as inner:
+            yield inner
+    finally:
+        place.rmdir()
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Do not print an OSError of SummaryWriter's thread as a traceback: the main thread raises it at the end."""
+    before = threading.excepthook
+    threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else before(failed)
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
 def write_events(records: list[Record], picture: tuple[int, Figure] | None, folder: Path) -> None:
     """Write an event file of `records` and of a picture with its updates to `folder`, replacing earlier ones."""
     from torch.utils.tensorboard import SummaryWriter
@@ -145,8 +171,8 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
 
     folder.mkdir(parents=True, exist_ok=True)
     earlier = list(folder.glob(EVENTS))
-    with temporary_folder("events", folder) as partial:
-        with SummaryWriter(str(partial), filename_suffix=SUFFIX) as writer:
+    with unfinished(folder) as partial:
+        with one_line_errors(), SummaryWriter(str(partial), filename_suffix=SUFFIX) as writer:
             for record in records:
                 for name, tag in TAGS.items():
                     if record.get(name) is not None:

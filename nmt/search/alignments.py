@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
+from nmt.corpora.subwords import is_divisible
 from nmt.system.files import UserError, read_lines
 
 if TYPE_CHECKING:
@@ -47,9 +48,10 @@ class Alignment:
 def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
     """The alignments of the best translations in order, with the words of `sources`.
 
-    Raises UserError if they do not fit or, at the end, if a line of `sources` that has words has no alignment.
+    Raises UserError if they do not fit or, at the end, if a line of `sources` has no alignment. A line needs none if
+    none of its words can be split into subwords.
     """
-    last, left = -1, {line for line, source in enumerate(sources) if split_words(source)}
+    last, left = -1, {line for line, source in enumerate(sources) if any(map(is_divisible, split_words(source)))}
     for number, text in enumerate(read_lines(path), 1):
         try:
             record = json.loads(text)
@@ -61,7 +63,7 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
             last = line
             left.discard(line)
             yield _checked(record, sources[line])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
     if left:
         raise UserError(f"{path}: no alignment of line {min(left) + 1}; translate the whole text again")
@@ -78,6 +80,8 @@ def _checked(record: dict[str, Any], sentence: str) -> Alignment:
         weights = [[float(weight) for weight in row] for row in weights]
         if not target or len(weights) != len(target) or any(len(row) != len(source) for row in weights):
             raise ValueError("its words and weights differ in number")
+        if not all(0 <= weight <= 1 for row in weights for weight in row):
+            raise ValueError("a weight is not between 0 and 1")
     return Alignment(int(record["line"]), 0, source, target, weights)
 
 

@@ -1,4 +1,4 @@
-"""The other experiments of config/, in the working directory and in the project.
+"""The other experiments: those of config/, in the working directory and in the project, and those that were run here.
 
 Their folders of results are separate, and each experiment makes only what is in its own.
 """
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from nmt.settings.experiment import Experiment
+from nmt.settings.ownership import recorded_files
 from nmt.settings.project import PROJECT
 from nmt.system.files import UserError
 
@@ -29,7 +30,7 @@ class Known(NamedTuple):
 
 
 def experiments() -> list[Known]:
-    """The experiments whose files are in CONFIGS, by their own names and folders, which none inherits.
+    """The experiments whose files are in CONFIGS or were run, by their own names and folders, which none inherits.
 
     A file of the working directory hides the project's of the same path. A file that is no experiment is skipped.
     """
@@ -37,6 +38,7 @@ def experiments() -> list[Known]:
 
     paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
     files = {path.relative_to(root): path for root, path in paths if path.is_file()}
+    files |= {path: path for path in map(Path, recorded_files()) if path.is_file() and path not in files}
     found = []
     for _, path in sorted(files.items()):
         try:

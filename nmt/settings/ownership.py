@@ -79,6 +79,11 @@ def last_run() -> list[str]:
     return next((files for files in found if files and all(map(os.path.isfile, files))), [])
 
 
+def recorded_files() -> list[str]:
+    """The files with which any experiment was run here."""
+    return [file for path in sorted(Path("data").glob(f"*/{RECORD}")) for file in _recorded(path.parent.name)]
+
+
 def _recorded(experiment: str, record: str = RECORD) -> list[str]:
     """The paths in a record of an experiment; none where it is missing or damaged."""
     try:

@@ -13,6 +13,7 @@ from nmt.system.files import UserError, atomic, read_lines
 
 Cell = str | int | float | None
 SHOWN = 50  # characters of a cell, which a number has at most
+LARGEST = 1e100  # the sum of larger numbers may be none
 
 
 def number(value: Cell, decimals: int) -> str:
@@ -32,6 +33,8 @@ def real(cell: str, minimum: float = -math.inf, maximum: float = math.inf) -> fl
     value = float(cell) if len(cell) <= SHOWN else math.nan
     if not math.isfinite(value):
         raise ValueError(f"not a finite number: {cell[:SHOWN]!r}")
+    if abs(value) > LARGEST:
+        raise ValueError(f"too large a number: {cell!r}")
     if not minimum <= value <= maximum:
         limits = f"{minimum:g} or more" if maximum == math.inf else f"from {minimum:g} to {maximum:g}"
         raise ValueError(f"not a number {limits}: {cell!r}")

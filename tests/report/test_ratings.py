@@ -30,7 +30,16 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
     assert svg.count("stroke-dasharray") == (0 if rows == ROWS[-1:] else 1)  # the cut
 
 
-@pytest.mark.parametrize(("rows", "said"), [([], "no points"), (["a,x,1,2,3,"], "row 2"), (["a,1"], "row 2")])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "no points"),
+        (["a,x,1,2,3,"], "row 2"),
+        (["a,1"], "row 2"),
+        (["a,,,0,0,"], "a has no pairs"),
+        (["a,,1e101,1,1,"], "row 2: too large a number: '1e101'"),
+    ],
+)
 def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ratings", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "r.png")]) == 1
     assert said in capsys.readouterr().err

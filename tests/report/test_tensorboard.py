@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from nmt.__main__ import main
 from nmt.report import tensorboard
 from nmt.report.tensorboard import add_learning_rates
 from nmt.settings.variant import Variant
+from tests.conftest import SmallDisk
 from tests.model.models import save_trained, tiny_model
 from tests.training.toy import SIDES, arguments
 
@@ -186,3 +189,33 @@ def test_without_tensorboard_one_line_says_so(
 def test_nothing_to_show_is_one_line(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tensorboard", "open", "--output", "board"]) == 1
     assert "data/open: no training has begun" in capsys.readouterr().err
+
+
+def test_what_a_killed_process_left_is_removed(command: list[str], tmp_path: Path) -> None:
+    """TensorBoard would show it as a run."""
+    pytest.importorskip("tensorboard")
+    process = subprocess.Popen(["true"])
+    process.wait()
+    left = (
+        tmp_path / f"board/demo/RNNsearch-50/.events.{process.pid}.partial/events.x/events.out.tfevents.1.host.2.3.nmt"
+    )
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"")
+    assert main(command) == 0
+    assert len(list((tmp_path / "board/demo/RNNsearch-50").iterdir())) == 1
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_full_disk_is_one_line(
+    command: list[str], small_disk: SmallDisk, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """SummaryWriter's thread would print a traceback first."""
+    pytest.importorskip("tensorboard")
+    output = small_disk.folder / "board"
+    metrics = tmp_path / "data/demo/checkpoints/RNNsearch-50/metrics.jsonl"
+    metrics.write_text("".join(json.dumps({**RECORDS[0], "updates": number}) + "\n" for number in range(1, 1000)))
+    small_disk.limit(20_000)
+    assert main([*command[:3], str(output)]) == 1
+    assert re.search("^nmt tensorboard: .*no space left.*\n\\Z", capsys.readouterr().err, re.MULTILINE)
+    small_disk.free()
+    assert main([*command[:3], str(output)]) == 0

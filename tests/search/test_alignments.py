@@ -41,6 +41,37 @@ def test_a_line_of_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         list(read_alignments(str(path), ["", "a c", "e"]))
 
 
+def test_a_line_that_has_no_subwords_needs_no_alignment(tmp_path: Path) -> None:
+    """The vocabularies of subwords drop such words, so nothing is left to translate."""
+    path = tmp_path / "alignments.jsonl"
+    one = Alignment(0, 0, ["a", EOS_SYMBOL], ["c", EOS_SYMBOL], [[0.5, 0.5], [0.0, 1.0]])
+    path.write_text(f"{one.to_json()}\n")
+    assert list(read_alignments(str(path), ["a", "b@@", "c" * 1001, " "])) == [one]
+    with pytest.raises(UserError, match="no alignment of line 2; translate the whole text again"):
+        list(read_alignments(str(path), ["a", "b@@ b"]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "5",
+        "[" * 100_000,
+        '{"line": 1e999}',
+        *(
+            f'{{"line": 0, "source": ["a", "<eos>"], "target": ["c"], "weights": [[{weight}, 0]]}}'
+            for weight in ("NaN", "7", "-0.1", "1" * 400)
+        ),
+    ],
+    ids=["no line", "a number", "nested", "infinite", "not a number", "7", "negative", "400 digits"],
+)
+def test_a_damaged_line_is_one_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "alignments.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(UserError, match="line 1 is not an alignment of the source"):
+        list(read_alignments(str(path), ["a"]))
+
+
 def test_source_subwords_are_summed_and_target_subwords_averaged() -> None:
     weights = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
     # Target: a word of two subwords, then one of one; source: likewise, with a dropped word between them.

@@ -9,6 +9,7 @@ import pytest
 
 from nmt.settings.elsewhere import check_folders, experiments
 from nmt.settings.experiment import Experiment, load
+from nmt.settings.ownership import record
 from nmt.system.files import UserError
 
 FILES = {
@@ -68,6 +69,20 @@ def test_another_experiments_folder_of_results_is_refused() -> None:
     check_folders(experiment("mine", "results/demolition"), [])
     check_folders(experiment("demo", "results/demo"), [])  # the same experiment, under further files
     check_folders(experiment("top", "results"), [])  # which the others' folders lie beside
+
+
+def test_an_experiment_that_was_run_from_elsewhere_counts_too() -> None:
+    Path("own").mkdir()
+    Path("own/a.yaml").write_text("experiment: a\nresults: results/of-a\n")
+    check_folders(experiment("b", "results/of-a"), [])
+    record("a", ["config/demo.yaml", "own/a.yaml", "own/removed.yaml"], "results/of-a")
+    with pytest.raises(
+        UserError, match=r"is the folder of the experiment a \(own/a.yaml\), results/of-a; name another"
+    ):
+        check_folders(experiment("b", "results/of-a"), [])
+    check_folders(experiment("a", "results/of-a"), [])
+    Path("own/a.yaml").write_text("experiment: b\nresults: results/of-a\n")
+    check_folders(experiment("b", "results/of-a"), [])  # the experiment has another name now
 
 
 @pytest.mark.parametrize("target", ["results/demo/table1.csv", "./results/demo/a/b.csv", "data/demo/models/x"])

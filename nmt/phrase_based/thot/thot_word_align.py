@@ -8,6 +8,7 @@ which the decoder reads word translation probabilities.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def train(pairs: list[Pair], iterations: int, progress: Progress) -> thot.alignm
     return model
 
 
+def check_whole(file: Path) -> None:
+    """Raise OSError if `file` was cut by a full disk, of which Thot says nothing: it cannot take another byte."""
+    size = file.stat().st_size
+    with open(file, "ab") as end:
+        end.write(b"\0")
+        end.flush()
+        os.fsync(end.fileno())
+        end.truncate(size)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
     parser.add_argument("--inverse", action="store_true", help="predict source words from target words")
@@ -70,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     with temporary_folder("thot_word_align") as folder:
         model.print(str(folder / MODEL))
         for file in sorted(folder.iterdir()):
+            check_whole(file)
             with atomic(arguments.output / file.name) as partial:
                 shutil.copyfile(file, partial)
     write_digests(arguments.output)

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis
 from nmt.phrase_based.thot.thot_symmetrize import symmetrize
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
+from tests.conftest import SmallDisk
 from tests.phrase_based.conftest import PAIRS, SEED, System, settings, step
 
 PHRASE = "A ||| a ||| 1 1\n"
@@ -59,6 +61,32 @@ def test_every_target_word_has_at_most_one_source_word(system: System) -> None:
 
 def test_alignment_is_reproducible(system: System, tmp_path: Path) -> None:
     step("thot_word_align", "--texts", *system.texts, *SEED, "--output", tmp_path / "direct")
+    for path in (system.folder / "direct").iterdir():
+        assert (tmp_path / "direct" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_full_disk_is_noticed_although_thot_ignores_it(
+    system: System,
+    tmp_path: Path,
+    small_disk: SmallDisk,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk.folder))
+    words = [
+        "thot_word_align",
+        "--texts",
+        *map(str, system.texts),
+        *map(str, SEED),
+        "--output",
+        str(tmp_path / "direct"),
+    ]
+    small_disk.limit(20_000)
+    assert main(words) == 1
+    assert "no space left" in capsys.readouterr().err
+    assert not (tmp_path / "direct/digests.json").exists()
+    small_disk.free()
+    assert main(words) == 0
     for path in (system.folder / "direct").iterdir():
         assert (tmp_path / "direct" / path.name).read_bytes() == path.read_bytes()
 
