@@ -17,6 +17,7 @@ import argparse
 import errno
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -91,7 +92,7 @@ def estimate(
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except OSError as error:
-            build = "build it with `python -m nmt lmplz`"
+            build = f"make it with `python -m nmt lmplz --output {shlex.quote(lmplz)}`"
             raise UserError(f"{lmplz}: cannot be run ({error.strerror}); {build}") from None
         if done.returncode:
             output = [line.strip() for line in done.stdout.decode(errors="replace").split("\n") if line.strip()]

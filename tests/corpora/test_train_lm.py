@@ -177,7 +177,9 @@ def test_a_negative_seed(case: Case, capsys: pytest.CaptureFixture[str]) -> None
 def test_lmplz_that_fails_is_quoted(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.lmplz = case.folder / "lmplz"
     assert (case.clean(), case.train_lm()) == (0, 1)
-    assert "lmplz: cannot be run" in last_line(capsys)
+    said = last_line(capsys)
+    assert "lmplz: cannot be run" in said
+    assert said.endswith(f"; make it with `python -m nmt lmplz --output {case.lmplz}`")
     case.lmplz.write_text("#!/bin/sh\necho counting\necho out of memory >&2\nexit 3\n")
     case.lmplz.chmod(0o755)
     assert case.train_lm() == 1
