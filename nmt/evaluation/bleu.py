@@ -27,7 +27,7 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
 def metric(tokenizer: str) -> BLEU:
     """Cased BLEU-4; of tokenized text it is not smoothed, and equal to that of the Moses script multi-bleu.perl.
 
-    Raises UserError where a tokenizer needs what is not installed.
+    Raises UserError where a tokenizer needs what is not installed, or cannot be fetched.
     """
     if tokenizer == TOKENIZED:
         return BLEU(tokenize=TOKENIZED, smooth_method="none", force=True)
@@ -38,6 +38,8 @@ def metric(tokenizer: str) -> BLEU:
             f"--bleu-tokenizer {tokenizer}: what sacreBLEU needs for it is not installed; "
             "pip install 'sacrebleu[ja,ko]', or name char"
         ) from None
+    except OSError as error:
+        raise UserError(f"--bleu-tokenizer {tokenizer}: sacreBLEU cannot fetch its model ({error})") from None
 
 
 def corpus_bleu(

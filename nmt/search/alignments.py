@@ -9,11 +9,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.corpora.subwords import is_divisible
+from nmt.settings.sections import NFC
 from nmt.system.files import UserError, read_lines
 
 if TYPE_CHECKING:
@@ -48,9 +50,11 @@ class Alignment:
 def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
     """The alignments of the best translations in order, with the words of `sources`.
 
-    Raises UserError if they do not fit or, at the end, if a line of `sources` has no alignment. A line needs none if
+    The step translate normalizes its text once more, so both are compared in that form. Raises UserError if they do not
+    fit or, at the end, if a line of `sources` has no alignment. A line needs none if nothing in it can be seen, or if
     none of its words can be split into subwords.
     """
+    sources = [normalized(source, NFC) for source in sources]
     last, left = -1, {line for line, source in enumerate(sources) if any(map(is_divisible, split_words(source)))}
     for number, text in enumerate(read_lines(path), 1):
         try:
@@ -74,7 +78,7 @@ def _checked(record: dict[str, Any], sentence: str) -> Alignment:
     words, weights, target = record["source"], record["weights"], list(map(str, record["target"]))
     # If the decoder cut the source short, the alignment is one of the words that are left.
     source = [*split_words(sentence)[: len(words) - 1], EOS_SYMBOL]
-    if any(one not in (word, UNK_WORD) for one, word in zip(words, source, strict=True)):
+    if any(normalize("NFC", one) not in (word, UNK_WORD) for one, word in zip(words, source, strict=True)):
         raise ValueError("its source words differ")
     if weights is not None:
         weights = [[float(weight) for weight in row] for row in weights]

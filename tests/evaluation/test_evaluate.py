@@ -8,10 +8,12 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
+from urllib.error import URLError
 
 import pytest
 
 from nmt.__main__ import main
+from nmt.evaluation import bleu
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 
 SHORTLIST = ["<eos>\t9", "<unk>\t9", *(f"{word}\t1" for word in ["a", "b", "c", "d", "e", ",", "d&apos;"])]
@@ -204,3 +206,16 @@ def test_a_tokenizer_that_is_not_installed_is_one_line(
     error = capsys.readouterr().err
     assert "--bleu-tokenizer ja-mecab: what sacreBLEU needs for it is not installed" in error
     assert error.count("\n") == 1
+
+
+def test_a_tokenizer_that_cannot_be_fetched_is_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unreachable(bleu.BLEU):
+        def __init__(self, **_: str) -> None:
+            raise URLError("no route")
+
+    monkeypatch.setattr(bleu, "BLEU", Unreachable)
+    assert main([*arguments, "--language", "--bleu-tokenizer", "flores200"]) == 1
+    said = "--bleu-tokenizer flores200: sacreBLEU cannot fetch its model (<urlopen error no route>)"
+    assert capsys.readouterr().err == f"nmt evaluate: {said}\n"

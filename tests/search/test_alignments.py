@@ -51,6 +51,16 @@ def test_a_line_that_has_no_subwords_needs_no_alignment(tmp_path: Path) -> None:
         list(read_alignments(str(path), ["a", "b@@ b"]))
 
 
+def test_text_is_compared_as_it_is_translated(tmp_path: Path) -> None:
+    """Normalized once more: a tokenizer that removes a character may leave what the normal form joins, or nothing."""
+    line, joined = "\u1100\u1161 \u00ad", "\uac00"
+    one = Alignment(0, 0, [joined, "\u00ad", EOS_SYMBOL], ["c"], [[0.5, 0.5, 0.0]])
+    apart = replace(one, line=2, source=[*line.split(" "), EOS_SYMBOL])
+    path = tmp_path / "alignments.jsonl"
+    path.write_text(f"{one.to_json()}\n{apart.to_json()}\n")
+    assert list(read_alignments(str(path), [line, "\u00ad", line])) == [one, replace(one, line=2)]
+
+
 @pytest.mark.parametrize(
     "line",
     [
