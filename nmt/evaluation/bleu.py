@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.utils import SACREBLEU_DIR
 
 from nmt.corpora.languages import TOKENIZED
 from nmt.system.files import UserError
@@ -27,13 +28,18 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
 def metric(tokenizer: str) -> BLEU:
     """Cased BLEU-4; of tokenized text it is not smoothed, and equal to that of the Moses script multi-bleu.perl.
 
-    Raises UserError where a tokenizer needs what is not installed, or cannot be fetched.
+    Raises UserError where a tokenizer needs what is not installed, is damaged or cannot be fetched.
     """
     if tokenizer == TOKENIZED:
         return BLEU(tokenize=TOKENIZED, smooth_method="none", force=True)
     try:
         return BLEU(tokenize=tokenizer)
-    except RuntimeError:  # a library is missing
+    except RuntimeError as error:
+        if "mecab" not in tokenizer:
+            raise UserError(
+                f"--bleu-tokenizer {tokenizer}: sacreBLEU's model of it is damaged ({error}); "
+                f"remove {SACREBLEU_DIR}/models"
+            ) from None
         raise UserError(
             f"--bleu-tokenizer {tokenizer}: what sacreBLEU needs for it is not installed; "
             "pip install 'sacrebleu[ja,ko]', or name char"

@@ -32,23 +32,30 @@ class Known(NamedTuple):
 def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS or were run, by their own names and folders, which none inherits.
 
-    A file of the working directory hides the project's of the same path. A file that is no experiment is skipped.
+    A file of the working directory hides the project's of the same path. A file that is no experiment is skipped, as is
+    one that was run under another name.
     """
+    paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
+    files = {path.relative_to(root): path for root, path in paths if os.path.isfile(path)}
+    here = [_read(path) for _, path in sorted(files.items())]
+    ran = [(name, _read(Path(file))) for name, file in recorded_files() if Path(file) not in files]
+    return [one for one in here if one] + [one for name, one in ran if one and one.name == name]
+
+
+def _read(path: Path) -> Known | None:
+    """The experiment of a file; None where it is none or cannot be read."""
     from nmt.settings.strict import parse  # imports PyYAML
 
-    paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
-    files = {path.relative_to(root): path for root, path in paths if path.is_file()}
-    files |= {path: path for path in map(Path, recorded_files()) if path.is_file() and path not in files}
-    found = []
-    for _, path in sorted(files.items()):
-        try:
-            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-            own = parse("\n".join(one for one in lines if one.startswith(("experiment:", "results:"))), str(path))
-        except (UserError, OSError):
-            continue
-        if own and isinstance(own.get("experiment"), str):
-            found.append(Known(str(path), own["experiment"], str(own.get("results", f"results/{own['experiment']}"))))
-    return found
+    if not os.path.isfile(path):
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        own = parse("\n".join(one for one in lines if one.startswith(("experiment:", "results:"))), str(path))
+    except (UserError, OSError):
+        return None
+    if not own or not isinstance(own.get("experiment"), str):
+        return None
+    return Known(str(path), own["experiment"], str(own.get("results", f"results/{own['experiment']}")))
 
 
 def check_folders(experiment: Experiment, words: Iterable[str]) -> None:

@@ -79,9 +79,10 @@ def last_run() -> list[str]:
     return next((files for files in found if files and all(map(os.path.isfile, files))), [])
 
 
-def recorded_files() -> list[str]:
-    """The files with which any experiment was run here."""
-    return [file for path in sorted(Path("data").glob(f"*/{RECORD}")) for file in _recorded(path.parent.name)]
+def recorded_files() -> list[tuple[str, str]]:
+    """The name of each experiment that was run here, with each file with which it was run last."""
+    names = [path.parent.name for path in sorted(Path("data").glob(f"*/{RECORD}"))]
+    return [(name, file) for name in names for file in _recorded(name)]
 
 
 def _recorded(experiment: str, record: str = RECORD) -> list[str]:

@@ -33,11 +33,11 @@ def real(cell: str, minimum: float = -math.inf, maximum: float = math.inf) -> fl
     value = float(cell) if len(cell) <= SHOWN else math.nan
     if not math.isfinite(value):
         raise ValueError(f"not a finite number: {cell[:SHOWN]!r}")
-    if abs(value) > LARGEST:
-        raise ValueError(f"too large a number: {cell!r}")
     if not minimum <= value <= maximum:
         limits = f"{minimum:g} or more" if maximum == math.inf else f"from {minimum:g} to {maximum:g}"
         raise ValueError(f"not a number {limits}: {cell!r}")
+    if abs(value) > LARGEST:
+        raise ValueError(f"too large a number: {cell!r}")
     return value
 
 

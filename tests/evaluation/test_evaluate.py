@@ -208,14 +208,27 @@ def test_a_tokenizer_that_is_not_installed_is_one_line(
     assert error.count("\n") == 1
 
 
-def test_a_tokenizer_that_cannot_be_fetched_is_one_line(
-    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (URLError("no route"), "sacreBLEU cannot fetch its model (<urlopen error no route>)"),
+        (RuntimeError("INTERNAL: cut"), "sacreBLEU's model of it is damaged (INTERNAL: cut); remove "),
+    ],
+    ids=["unreachable", "damaged"],
+)
+def test_a_tokenizer_that_cannot_be_read_is_one_line(
+    arguments: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    said: str,
 ) -> None:
-    class Unreachable(bleu.BLEU):
+    class Unusable(bleu.BLEU):
         def __init__(self, **_: str) -> None:
-            raise URLError("no route")
+            raise error
 
-    monkeypatch.setattr(bleu, "BLEU", Unreachable)
+    monkeypatch.setattr(bleu, "BLEU", Unusable)
     assert main([*arguments, "--language", "--bleu-tokenizer", "flores200"]) == 1
-    said = "--bleu-tokenizer flores200: sacreBLEU cannot fetch its model (<urlopen error no route>)"
-    assert capsys.readouterr().err == f"nmt evaluate: {said}\n"
+    shown = capsys.readouterr().err
+    assert f"--bleu-tokenizer flores200: {said}" in shown
+    assert shown.count("\n") == 1

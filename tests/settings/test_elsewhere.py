@@ -85,6 +85,19 @@ def test_an_experiment_that_was_run_from_elsewhere_counts_too() -> None:
     check_folders(experiment("b", "results/of-a"), [])  # the experiment has another name now
 
 
+def test_a_file_that_was_run_under_another_name_is_nobody_elses() -> None:
+    """As with `--config experiment=c`, or where a further file has the name."""
+    Path("a.yaml").write_text("experiment: a\nresults: results/of-a\n")
+    record("c", ["a.yaml"], "results/of-a")
+    check_folders(experiment("c", "results/of-a"), [])
+    assert "a" not in {one.name for one in experiments()}
+
+
+def test_a_file_that_cannot_be_reached_is_passed_over() -> None:
+    record("a", ["a" * 300], "results/of-a")  # as in another user's folder
+    assert "a" not in {one.name for one in experiments()}
+
+
 @pytest.mark.parametrize("target", ["results/demo/table1.csv", "./results/demo/a/b.csv", "data/demo/models/x"])
 def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
     with pytest.raises(UserError, match=r"experiment demo, but this one is wmt; give --configfile config/demo\.yaml$"):
