@@ -1,40 +1,42 @@
 """Snakemake's records of how files were made: it compares them with what is planned, and makes again what has changed.
 
-Snakemake records a job that fails like one that ends well, and removes its outputs. A missing file is made only where
-another job needs it; with the new record nothing seems to have changed, so whatever was made from the earlier outputs
-would stay, and with it the results of an earlier setting or text.
+A job that fails, or is killed, leaves no outputs, and Snakemake makes a missing file only where another job needs it.
+The next run may find nothing else to do, because the record of the failed job is that of its new settings, or because
+they have been set back. Then whatever was made from the earlier outputs stays, and with it the results of another
+setting or text.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_mark_incomplete")
 
-def keep_records(job: Any) -> None:
-    """Let a job that fails leave the records of its outputs as they were, so that the next run makes them again.
 
-    `job` is Snakemake's class; one that has other methods is left alone.
+def remember_failures(job: Any, persistence: Any) -> None:
+    """Let every job that began and did not end well be run again, by runs that repeat incomplete jobs.
+
+    `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
     """
-    postprocess = getattr(job, "postprocess", None)
-    if postprocess is None:
+    if not (hasattr(job, "postprocess") and all(hasattr(persistence, name) for name in METHODS)):
         return
+    postprocess, incomplete = job.postprocess, persistence.incomplete
 
-    async def keep(self: Any, *arguments: Any, error: bool = False, **options: Any) -> None:
-        records = self.dag.workflow.persistence
-        if not all(hasattr(records, name) for name in ("_get_key", "_read_record", "_write_record", "_delete_record")):
-            return await postprocess(self, *arguments, error=error, **options)
-        before = {key: records._read_record(key) for key in map(records._get_key, self.output)}
+    async def mark_failed(self: Any, *arguments: Any, error: bool = False, **options: Any) -> None:
         failed = True
         try:
             await postprocess(self, *arguments, error=error, **options)
             failed = error
         finally:
-            for key, record in before.items() if failed else ():
-                if record is None:
-                    records._delete_record(key)
-                else:
-                    records._write_record(key, record)
-            if failed:
-                records._clear_cache()
+            records = self.dag.workflow.persistence
+            for output in self.output if failed else ():
+                records._mark_incomplete(records._get_key(output), None)
 
-    job.postprocess = keep
+    async def also_missing(self: Any, job: Any) -> list[Any]:
+        if not self.dag.workflow.dag_settings.force_incomplete:
+            return await incomplete(self, job)  # they would be an error
+        keys = {output: self._get_key(output) for output in job.output}
+        marked = self._filter_incomplete_keys(keys.values())
+        return [output for output, key in keys.items() if key in marked]
+
+    job.postprocess, persistence.incomplete = mark_failed, also_missing

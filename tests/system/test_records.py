@@ -10,18 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt.system.records import keep_records
+from nmt.system.records import METHODS, remember_failures
 
 ROOT = Path(__file__).parents[2]
 SNAKEFILE = f"""
 import sys
 
 import snakemake.jobs
+import snakemake.workflow
 
 sys.path.insert(0, {str(ROOT)!r})
-from nmt.system.records import keep_records
+from nmt.system.records import remember_failures
 
-keep_records(snakemake.jobs.Job)
+remember_failures(snakemake.jobs.Job, snakemake.workflow.FilePersistence)
 
 
 rule all:
@@ -33,60 +34,72 @@ rule first:
     input:
         "text",
     output:
-        "made",
+        "first",
     params:
         setting=config["setting"],
     shell:
-        "{{{{ cat {{input}}; echo {{params.setting}}; }}}} > {{output}}; test -e room"
+        "cat {{input}} > {{output}}; echo {{params.setting}} >> {{output}}; test ! -e first.fails;"
+        " test ! -e first.dies || kill -9 $PPID"
 
 
 rule last:
     input:
-        "made",
+        "first",
     output:
         "last",
     shell:
-        "cp {{input}} {{output}}"
+        "test ! -e last.fails; cp {{input}} {{output}}"
 """
+Run = Callable[..., bool]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[[int], bool]:
-    """A function that runs the workflow with a setting; the result is whether it succeeded."""
+def run(tmp_path: Path) -> Run:
+    """A function that runs the workflow with a setting and, meanwhile, a file; the result is whether it succeeded."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "text").write_text("old\n")
-    (tmp_path / "room").touch()
     options = ["--cores", "1", "--rerun-triggers", "mtime", "params", "input", "--max-checksum-file-size", "1TB"]
 
-    def run(setting: int) -> bool:
-        words = [sys.executable, "-m", "snakemake", *options, "--config", f"setting={setting}"]
-        return subprocess.run(words, cwd=tmp_path, capture_output=True).returncode == 0
+    def run(setting: int, obstacle: str | None = None) -> bool:
+        words = [sys.executable, "-m", "snakemake", *options, "--nolock", "--rerun-incomplete"]
+        if obstacle is not None:
+            (tmp_path / obstacle).touch()
+        ended = subprocess.run([*words, "--config", f"setting={setting}"], cwd=tmp_path, capture_output=True)
+        if obstacle is not None:
+            (tmp_path / obstacle).unlink()
+        return ended.returncode == 0
 
     assert run(1)
     assert (tmp_path / "last").read_text() == "old\n1\n"
     return run
 
 
-def test_a_changed_setting_is_remembered(tmp_path: Path, run: Callable[[int], bool]) -> None:
-    (tmp_path / "room").unlink()
-    assert not run(2)
-    (tmp_path / "room").touch()
+@pytest.mark.parametrize("obstacle", ["first.fails", "first.dies"])
+def test_a_changed_setting_is_remembered(tmp_path: Path, run: Run, obstacle: str) -> None:
+    assert not run(2, obstacle)
     assert run(2)
     assert (tmp_path / "last").read_text() == "old\n2\n"
 
 
-def test_a_changed_text_is_remembered(tmp_path: Path, run: Callable[[int], bool]) -> None:
-    (tmp_path / "room").unlink()
+def test_a_changed_text_is_remembered(tmp_path: Path, run: Run) -> None:
     (tmp_path / "text").write_text("new\n")
     for _ in range(2):
-        assert not run(1)
-    (tmp_path / "room").touch()
+        assert not run(1, "first.fails")
     assert run(1)
     assert (tmp_path / "last").read_text() == "new\n1\n"
 
 
+@pytest.mark.parametrize("obstacle", ["first.fails", "first.dies"])
+def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Path, run: Run, obstacle: str) -> None:
+    assert not run(2, "last.fails")
+    assert not run(3, obstacle)
+    assert run(2)
+    assert (tmp_path / "last").read_text() == "old\n2\n"
+
+
 def test_a_class_with_other_methods_is_left_alone() -> None:
-    other = SimpleNamespace()
-    keep_records(other)
-    assert vars(other) == {}
-    keep_records(None)
+    job, persistence = SimpleNamespace(postprocess=1), SimpleNamespace(**dict.fromkeys(METHODS[1:], 1))
+    before = [dict(vars(job)), dict(vars(persistence))]
+    remember_failures(job, persistence)
+    assert [vars(job), vars(persistence)] == before
+    remember_failures(None, None)
