@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_mark_incomplete")
+METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_io_read", "_io_write", "_mark_incomplete")
+FAILED = "failed"
 
 
 def remember_failures(job: Any, persistence: Any) -> None:
     """Let every job that began and did not end well be run again, by runs that repeat incomplete jobs.
 
-    `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
+    A failed job leaves no outputs: one that is there was put in its place, as a model that was trained elsewhere, and
+    is used. `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
     """
     if not (hasattr(job, "postprocess") and all(hasattr(persistence, name) for name in METHODS)):
         return
@@ -29,14 +31,27 @@ def remember_failures(job: Any, persistence: Any) -> None:
             failed = error
         finally:
             records = self.dag.workflow.persistence
-            for output in self.output if failed else ():
-                records._mark_incomplete(records._get_key(output), None)
+            for key in map(records._get_key, self.output) if failed else ():
+                records._mark_incomplete(key, None)
+                records._io_write(records._incomplete_path, {"external_jobid": None, FAILED: True}, key)
 
     async def also_missing(self: Any, job: Any) -> list[Any]:
         if not self.dag.workflow.dag_settings.force_incomplete:
             return await incomplete(self, job)  # they would be an error
         keys = {output: self._get_key(output) for output in job.output}
         marked = self._filter_incomplete_keys(keys.values())
+        if any([await output.exists() for output in keys]):
+            marked = {key for key in marked if not self._io_read(self._incomplete_path, key).get(FAILED)}
         return [output for output, key in keys.items() if key in marked]
 
     job.postprocess, persistence.incomplete = mark_failed, also_missing
+
+
+def leave_marks(persistence: Any) -> None:
+    """Let a job's own Snakemake, on a cluster, leave the marks of a job that has begun.
+
+    The run removes them when it learns that the job has ended well, and records how. If it is dead by then, the next
+    run knows that the job's outputs are not recorded.
+    """
+    if hasattr(persistence, "_unmark_incomplete"):
+        persistence._unmark_incomplete = lambda run, key: None

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt.system.records import METHODS, remember_failures
+from nmt.system.records import METHODS, leave_marks, remember_failures
 
 ROOT = Path(__file__).parents[2]
 SNAKEFILE = f"""
@@ -89,12 +89,29 @@ def test_a_changed_text_is_remembered(tmp_path: Path, run: Run) -> None:
     assert (tmp_path / "last").read_text() == "new\n1\n"
 
 
+def test_a_file_that_is_put_in_place_of_a_failed_jobs_is_used(tmp_path: Path, run: Run) -> None:
+    assert not run(2, "first.fails")
+    (tmp_path / "first").write_text("by hand\n")
+    assert run(2)
+    assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["by hand\n"] * 2
+
+
 @pytest.mark.parametrize("obstacle", ["first.fails", "first.dies"])
 def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Path, run: Run, obstacle: str) -> None:
     assert not run(2, "last.fails")
     assert not run(3, obstacle)
     assert run(2)
     assert (tmp_path / "last").read_text() == "old\n2\n"
+
+
+def test_a_job_on_a_cluster_leaves_its_mark() -> None:
+    """The run removes it; if the run is dead, the next one must know."""
+    marks = {"first"}
+    persistence = type("Persistence", (), {"_unmark_incomplete": lambda run, key: marks.discard(key)})
+    leave_marks(persistence)
+    persistence()._unmark_incomplete("first")
+    assert marks == {"first"}
+    leave_marks(None)
 
 
 def test_a_class_with_other_methods_is_left_alone() -> None:

@@ -32,7 +32,7 @@ from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, spare_locks
-from nmt.system.records import remember_failures
+from nmt.system.records import leave_marks, remember_failures
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
@@ -69,14 +69,16 @@ with one_line_mistakes():
             show_what_made(EXPERIMENT.results, config)
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
 announce()
+persistence = getattr(snakemake.workflow, "FilePersistence", None)
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
-    persistence = getattr(snakemake.workflow, "FilePersistence", None)
     spare_locks(persistence, Path(".snakemake"))
     remember_failures(getattr(snakemake.jobs, "Job", None), persistence)
     if clear_locks(Path(".snakemake")) and any(re.fullmatch("--unl(o(ck?)?)?", word) for word in sys.argv):
         refuse("--unlock: another run works here, and needs its locks; wait for it to end")
+else:
+    leave_marks(persistence)
 DATA = f"data/{EXPERIMENT.name}"
 LANGUAGES = [EXPERIMENT.languages.source, EXPERIMENT.languages.target]
 TRAIN, IN_DOMAIN = EXPERIMENT.corpora.train, EXPERIMENT.corpora.in_domain
