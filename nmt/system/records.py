@@ -17,8 +17,10 @@ FAILED = "failed"
 def remember_failures(job: Any, persistence: Any) -> None:
     """Let every job that began and did not end well be run again, by runs that repeat incomplete jobs.
 
-    A failed job leaves no outputs: one that is there was put in its place, as a model that was trained elsewhere, and
-    is used. `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
+    A failed job leaves no outputs. If one is there, such as a model that was trained elsewhere, somebody has put it
+    there, and it is used.
+
+    `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
     """
     if not (hasattr(job, "postprocess") and all(hasattr(persistence, name) for name in METHODS)):
         return
@@ -48,10 +50,10 @@ def remember_failures(job: Any, persistence: Any) -> None:
 
 
 def leave_marks(persistence: Any) -> None:
-    """Let a job's own Snakemake, on a cluster, leave the marks of a job that has begun.
+    """On a cluster, let the Snakemake that runs a job leave the mark that the job has begun.
 
-    The run removes them when it learns that the job has ended well, and records how. If it is dead by then, the next
-    run knows that the job's outputs are not recorded.
+    The main Snakemake removes it once it knows that the job has ended well. If it is dead by then, the next run sees
+    the mark and runs the job again.
     """
     if hasattr(persistence, "_unmark_incomplete"):
         persistence._unmark_incomplete = lambda run, key: None

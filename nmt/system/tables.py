@@ -13,7 +13,7 @@ from nmt.system.files import UserError, atomic, read_lines
 
 Cell = str | int | float | None
 SHOWN = 50  # characters of a cell, which a number has at most
-LARGEST = 1e100  # the sum of larger numbers may be none
+LARGEST = 1e100  # sums of larger numbers may overflow
 
 
 def number(value: Cell, decimals: int) -> str:

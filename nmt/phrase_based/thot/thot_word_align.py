@@ -48,7 +48,7 @@ def train(pairs: list[Pair], iterations: int, progress: Progress) -> thot.alignm
 
 
 def check_whole(file: Path) -> None:
-    """Raise OSError if `file` was cut by a full disk, of which Thot says nothing: it cannot take another byte."""
+    """Raise OSError if a full disk cut `file`. Thot reports no error, but the file cannot take another byte."""
     size = file.stat().st_size
     with open(file, "ab") as end:
         end.write(b"\0")
