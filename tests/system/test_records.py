@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from nmt.system.records import METHODS, leave_marks, remember_failures
+from tests.workflow.tree import wait_until
 
 ROOT = Path(__file__).parents[2]
 SNAKEFILE = f"""
@@ -20,9 +21,12 @@ import snakemake.jobs
 import snakemake.workflow
 
 sys.path.insert(0, {str(ROOT)!r})
-from nmt.system.records import remember_failures
+from nmt.system.records import leave_marks, remember_failures
 
-remember_failures(snakemake.jobs.Job, snakemake.workflow.FilePersistence)
+if workflow.is_main_process:
+    remember_failures(snakemake.jobs.Job, snakemake.workflow.FilePersistence)
+else:
+    leave_marks(snakemake.workflow.FilePersistence)
 
 
 rule all:
@@ -39,7 +43,7 @@ rule first:
         setting=config["setting"],
     shell:
         "cat {{input}} > {{output}}; echo {{params.setting}} >> {{output}}; test ! -e first.fails;"
-        " test ! -e first.dies || kill -9 $PPID"
+        " test ! -e first.dies || kill -9 $PPID; while test -e first.waits; do touch first.runs; sleep 0.1; done"
 
 
 rule last:
@@ -50,7 +54,19 @@ rule last:
     shell:
         "test ! -e last.fails; cp {{input}} {{output}}"
 """
+OPTIONS = ["--rerun-triggers", "mtime", "params", "input", "--max-checksum-file-size", "1TB"]
+OPTIONS += ["--nolock", "--rerun-incomplete"]
+QUEUE = """#!/bin/bash
+(setsid bash $1 > job.log 2>&1; touch job.ended) > /dev/null 2>&1 &
+echo 1
+"""
+CLUSTER = ["--executor", "cluster-generic", "--jobs", "1", "--cluster-generic-submit-cmd", "./queue"]
+CLUSTER += ["--cluster-generic-status-cmd", "echo running #"]
 Run = Callable[..., bool]
+
+
+def command(setting: int) -> list[str]:
+    return [sys.executable, "-m", "snakemake", *OPTIONS, "--config", f"setting={setting}"]
 
 
 @pytest.fixture
@@ -58,13 +74,11 @@ def run(tmp_path: Path) -> Run:
     """A function that runs the workflow with a setting and, meanwhile, a file; the result is whether it succeeded."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "text").write_text("old\n")
-    options = ["--cores", "1", "--rerun-triggers", "mtime", "params", "input", "--max-checksum-file-size", "1TB"]
 
     def run(setting: int, obstacle: str | None = None) -> bool:
-        words = [sys.executable, "-m", "snakemake", *options, "--nolock", "--rerun-incomplete"]
         if obstacle is not None:
             (tmp_path / obstacle).touch()
-        ended = subprocess.run([*words, "--config", f"setting={setting}"], cwd=tmp_path, capture_output=True)
+        ended = subprocess.run([*command(setting), "--cores", "1"], cwd=tmp_path, capture_output=True)
         if obstacle is not None:
             (tmp_path / obstacle).unlink()
         return ended.returncode == 0
@@ -104,14 +118,20 @@ def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Pat
     assert (tmp_path / "last").read_text() == "old\n2\n"
 
 
-def test_a_job_on_a_cluster_leaves_its_mark() -> None:
-    """The run removes it; if the run is dead, the next one must know."""
-    marks = {"first"}
-    persistence = type("Persistence", (), {"_unmark_incomplete": lambda run, key: marks.discard(key)})
-    leave_marks(persistence)
-    persistence()._unmark_incomplete("first")
-    assert marks == {"first"}
-    leave_marks(None)
+def test_a_job_that_outlives_its_run_is_run_again(tmp_path: Path, run: Run) -> None:
+    """The job ends well on its node, but its record, which the run writes, is still that of the earlier setting."""
+    (tmp_path / "queue").write_text(QUEUE)
+    (tmp_path / "queue").chmod(0o755)
+    (tmp_path / "first.waits").touch()
+    main = subprocess.Popen([*command(2), *CLUSTER], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until((tmp_path / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
+    main.kill()
+    main.wait()
+    (tmp_path / "first.waits").unlink()
+    wait_until((tmp_path / "job.ended").exists, "the job has ended", lambda: True, pause=0.1)
+    assert (tmp_path / "first").read_text() == "old\n2\n"
+    assert run(1)
+    assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n1\n"] * 2
 
 
 def test_a_class_with_other_methods_is_left_alone() -> None:
@@ -120,3 +140,4 @@ def test_a_class_with_other_methods_is_left_alone() -> None:
     remember_failures(job, persistence)
     assert [vars(job), vars(persistence)] == before
     remember_failures(None, None)
+    leave_marks(None)
