@@ -16,6 +16,7 @@ from nmt.system.tables import write_csv
 from nmt.trained import load_model
 
 COLUMNS = ("pair", "model", "part", "parameters")
+NONE = "–"  # a model that is compared with none
 PAPER = (
     "In brackets: what the paper prints. At its sizes the fine-grained attention adds 4.0 million weights, the 2,000 x "
     "2,000 of its scores in place of 2,000. So +3.5 % fits every AttY of 112.6 to 115.9 million parameters and +3.4 % "
@@ -57,18 +58,18 @@ def run(arguments: argparse.Namespace) -> None:
             ours = 100 * (found.total() / counts[baselines[label]].total() - 1)
             more.append(f"{ours:+.2f} %" + (f" (+{theirs} %)" if theirs else ""))
         else:
-            more.append("–")
+            more.append(NONE)
     write_csv(arguments.output_csv, COLUMNS, rows)
     write_lines(arguments.output_md, markdown(counts, more, arguments.generated))
 
 
 def markdown(counts: dict[str, Counter[str]], more: list[str], generated: bool) -> list[str]:
-    """A line for each part, their sum, and how many `more` than its baseline a model has, the paper's in brackets."""
+    """A line for each part, their sum, and how many `more` than its baseline a model has, if any, the paper's in brackets."""
     parts = dict.fromkeys(part for found in counts.values() for part in found)
     lines = [
         *([f"`{part}`", *(f"{found[part]:,}" for found in counts.values())] for part in parts),
         ["All", *(f"{found.total():,}" for found in counts.values())],
-        ["More than the baseline", *more],
+        *([["More than the baseline", *more]] if set(more) != {NONE} else []),
     ]
     table = markdown_table(["Part", *map(escape_markdown, counts)], lines)
     has_printed = any("(" in cell for cell in more)

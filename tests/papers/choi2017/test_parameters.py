@@ -70,6 +70,12 @@ def test_without_the_papers_numbers(tmp_path: Path, pair: str, printed: list[str
     assert "paper" not in page
 
 
+def test_without_a_baseline(tmp_path: Path) -> None:
+    *words, _compare, _label, _baseline, _printed = parameters(tmp_path)
+    assert main([*words, "--printed"]) == 0
+    assert "More than" not in (tmp_path / "parameters.md").read_text(encoding="utf-8")
+
+
 def test_a_baseline_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*parameters(tmp_path), PRINTED, "--compare", "AttY2D", "C"]) == 1
     assert "--compare: C is not among --labels; name one of them" in capsys.readouterr().err
