@@ -38,6 +38,7 @@ from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
 from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
+from nmt.system.claims import check_unclaimed
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
@@ -211,9 +212,11 @@ def check_command(rule: str, command: str) -> None:
         )
 
 
-def begin(workflow: Any) -> None:
+def begin(workflow: Any, experiment: str) -> None:
     """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
     jobs = list(workflow.dag.needrun_jobs())
+    if workflow.local_exec:
+        check_unclaimed(experiment, jobs)
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
         warn_of_leftovers()

@@ -27,7 +27,7 @@ from nmt.corpora.normalization import add_normalize_argument, normalized
 from nmt.corpora.sgml import NAME as SGML
 from nmt.corpora.sgml import Segment, in_order_of, read_segments
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, atomic, warn
+from nmt.system.files import UserError, atomic, sha256, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -48,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--members", nargs="+", required=True, help="files inside, or FILE:1 and FILE:2; '' for the archive itself"
     )
+    parser.add_argument(
+        "--digests", nargs="*", default=[], help="SHA-256 that each archive must have, '' for any; none: not compared"
+    )
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
     add_normalize_argument(parser)
     parser.add_argument("--outputs", type=Output, nargs="+", required=True, help="a file for each side, source first")
@@ -63,6 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.outputs,
         arguments.expected_pairs,
         arguments.normalize,
+        arguments.digests,
     )
 
 
@@ -73,10 +77,12 @@ def extract(
     outputs: Sequence[Path],
     expected_pairs: int | None = None,
     normalize: str = NFC,
+    digests: Sequence[str] = (),
 ) -> int:
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
-    Raises UserError, and writes no side, if one cannot be read or if they have different numbers of lines.
+    Raises UserError, and writes no side, if one cannot be read, if they have different numbers of lines, or if an
+    archive has not the SHA-256 that `digests` name ("" for any).
     """
     places = [(archive, *_file_and_column(member)) for archive, member in zip(archives, members, strict=True)]
     found: dict[tuple[Path, str, int], tuple[int, list[Segment]]] = {}  # the number of lines; of SGML, the segments
@@ -102,6 +108,9 @@ def extract(
         if sources and targets and (ordered := in_order_of(sources, targets, name)) != targets:
             archive, member, column = last
             _write_lines((segment.text for segment in ordered), wanted[archive, column][member], member)
+        for archive, digest in zip(archives, digests, strict=False):
+            if digest and sha256(archive) != digest:
+                raise UserError(f"{archive}: changed since the run began; start the run again")
     if expected_pairs is not None and count != expected_pairs:
         noun = "pairs" if len(places) == 2 else "lines"
         warn(f"{name}: {count} {noun} where the registry expects {expected_pairs}")

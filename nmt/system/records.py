@@ -8,17 +8,19 @@ setting or text.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import Any
 
 METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_io_read", "_io_write", "_mark_incomplete")
-FAILED = "failed"
+REMOVED = "removed"  # of an output of a failed job
 
 
 def remember_failures(job: Any, persistence: Any) -> None:
     """Let every job that began and did not end well be run again, by runs that repeat incomplete jobs.
 
-    A failed job leaves no outputs. If one is there, such as a model that was trained elsewhere, somebody has put it
-    there, and it is used.
+    If an output is there that a failed job has not left, such as a model that was trained elsewhere, somebody has put
+    it there, and it is used.
 
     `job` and `persistence` are Snakemake's classes; those that have other methods are left alone.
     """
@@ -33,9 +35,12 @@ def remember_failures(job: Any, persistence: Any) -> None:
             failed = error
         finally:
             records = self.dag.workflow.persistence
-            for key in map(records._get_key, self.output) if failed else ():
-                records._mark_incomplete(key, None)
-                records._io_write(records._incomplete_path, {"external_jobid": None, FAILED: True}, key)
+            for output in self.output if failed else ():
+                key = records._get_key(output)
+                with suppress(OSError):  # on a full disk the mark of its start is still there
+                    records._mark_incomplete(key, None)
+                    if not os.path.lexists(output):
+                        records._io_write(records._incomplete_path, {"external_jobid": None, REMOVED: True}, key)
 
     async def also_missing(self: Any, job: Any) -> list[Any]:
         if not self.dag.workflow.dag_settings.force_incomplete:
@@ -43,7 +48,7 @@ def remember_failures(job: Any, persistence: Any) -> None:
         keys = {output: self._get_key(output) for output in job.output}
         marked = self._filter_incomplete_keys(keys.values())
         if any([await output.exists() for output in keys]):
-            marked = {key for key in marked if not self._io_read(self._incomplete_path, key).get(FAILED)}
+            marked = {key for key in marked if not self._io_read(self._incomplete_path, key).get(REMOVED)}
         return [output for output, key in keys.items() if key in marked]
 
     job.postprocess, persistence.incomplete = mark_failed, also_missing

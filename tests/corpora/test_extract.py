@@ -16,7 +16,7 @@ from nmt.__main__ import main
 from nmt.corpora import archives as reading
 from nmt.corpora import extract as extracting
 from nmt.corpora.extract import extract
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import UserError, read_lines, sha256
 from tests.conftest import SmallDisk
 
 ENGLISH = "The house .\nA very long road .\n\nThe end .\n"
@@ -299,6 +299,19 @@ def test_unequal_sides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", gzip.compress(b""), lzma.compress(b"")], ids=["plain", "gzip", "xz"])
 def test_empty(tmp_path: Path, content: bytes) -> None:
     refused(tmp_path, plain(tmp_path, b"a\n", content), said=r"x\.fr: empty")
+
+
+def test_a_file_that_has_changed_since_the_run_began(tmp_path: Path) -> None:
+    """It may be set back later, and nothing would show what was read."""
+    archives = plain(tmp_path, ENGLISH.encode(), FRENCH.encode())
+    outputs, digests = sides(tmp_path), [sha256(file) for file in archives]
+    extract("c", archives, ("", ""), outputs, digests=digests)
+    archives[1].write_text(FRENCH.upper())
+    before = outputs[1].read_text()
+    with pytest.raises(UserError, match=r"x\.fr: changed since the run began; start the run again"):
+        extract("c", archives, ("", ""), outputs, digests=digests)
+    assert outputs[1].read_text() == before
+    extract("c", archives, ("", ""), outputs, digests=[digests[0], ""])
 
 
 def test_unexpected_number_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from nmt.system.records import METHODS, leave_marks, remember_failures
+from tests.workflow import detached
 from tests.workflow.tree import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,7 @@ rule first:
         setting=config["setting"],
     shell:
         "cat {{input}} > {{output}}; echo {{params.setting}} >> {{output}}; test ! -e first.fails;"
+        " test ! -e first.full || {{{{ mv .snakemake/metadata metadata; touch .snakemake/metadata; false; }}}};"
         " test ! -e first.dies || kill -9 $PPID; while test -e first.waits; do touch first.runs; sleep 0.1; done"
 
 
@@ -56,12 +58,6 @@ rule last:
 """
 OPTIONS = ["--rerun-triggers", "mtime", "params", "input", "--max-checksum-file-size", "1TB"]
 OPTIONS += ["--nolock", "--rerun-incomplete"]
-QUEUE = """#!/bin/bash
-(setsid bash $1 > job.log 2>&1; touch job.ended) > /dev/null 2>&1 &
-echo 1
-"""
-CLUSTER = ["--executor", "cluster-generic", "--jobs", "1", "--cluster-generic-submit-cmd", "./queue"]
-CLUSTER += ["--cluster-generic-status-cmd", "echo running #"]
 Run = Callable[..., bool]
 
 
@@ -110,6 +106,17 @@ def test_a_file_that_is_put_in_place_of_a_failed_jobs_is_used(tmp_path: Path, ru
     assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["by hand\n"] * 2
 
 
+def test_a_file_that_a_failed_job_has_left_is_not_used(tmp_path: Path, run: Run) -> None:
+    """Snakemake removes none if it cannot write its records, such as on a full disk."""
+    assert not run(2, "first.full")
+    assert (tmp_path / "first").exists()
+    (tmp_path / ".snakemake/metadata").unlink()
+    (tmp_path / "metadata").rename(tmp_path / ".snakemake/metadata")
+    (tmp_path / "first").write_text("cut")
+    assert run(1)
+    assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n1\n"] * 2
+
+
 @pytest.mark.parametrize("obstacle", ["first.fails", "first.dies"])
 def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Path, run: Run, obstacle: str) -> None:
     assert not run(2, "last.fails")
@@ -120,15 +127,14 @@ def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Pat
 
 def test_a_job_that_outlives_its_run_is_run_again(tmp_path: Path, run: Run) -> None:
     """The job ends well on its node, but its record, which the run writes, is still that of the earlier setting."""
-    (tmp_path / "queue").write_text(QUEUE)
-    (tmp_path / "queue").chmod(0o755)
     (tmp_path / "first.waits").touch()
-    main = subprocess.Popen([*command(2), *CLUSTER], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [*command(2), *detached.options(tmp_path)]
+    main = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until((tmp_path / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
     main.kill()
     main.wait()
     (tmp_path / "first.waits").unlink()
-    wait_until((tmp_path / "job.ended").exists, "the job has ended", lambda: True, pause=0.1)
+    wait_until((tmp_path / "job.code").exists, "the job has ended", lambda: True, pause=0.1)
     assert (tmp_path / "first").read_text() == "old\n2\n"
     assert run(1)
     assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n1\n"] * 2

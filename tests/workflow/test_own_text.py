@@ -91,7 +91,11 @@ def test_a_split_is_followed_as_any_own_text(tree: Tree) -> None:
     words = ["--dry-run", "--printshellcmds", "--configfile", "config/other.yaml", "small.yaml"]
     said = tree.snakemake(*words, configs=[]).stdout
     steps = [shlex.split(line) for line in said.split("\n") if " nmt extract " in line]
-    read = {path for words in steps for path in words[words.index("--archives") + 1 :][:2]}
+    read = set()
+    for words in steps:
+        files, digests = (words[words.index(option) + 1 :][:2] for option in ("--archives", "--digests"))
+        assert digests == [sha256(tree.folder / file) for file in files]
+        read.update(files)
     assert read == {f"data/other.split/{name}.{side}" for name in ("train", "dev", "test") for side in ("de", "fi")}
 
 

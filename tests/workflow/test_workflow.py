@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ import pytest
 from nmt.corpora.binarize import Bitext
 from nmt.settings.experiment import MOSES_ALIGNERS, MOSES_PROGRAMS, MOSES_SCRIPTS
 from nmt.settings.extends import PAPER
-from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
+from tests.system.test_claims import running
+from tests.workflow import detached
+from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +125,29 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
     assert line in (done.folder / f"logs/train/smoke/{name}.log").read_text()
     assert (folder / "latest.pt").exists()
     assert not model.exists() or not any(model.iterdir())
+
+
+def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(finished: Path, tmp_path: Path) -> None:
+    """Otherwise it would replace what the later run has made, with the settings of the earlier one."""
+    here = Tree.at(tmp_path / "tree")
+    shutil.copytree(finished, here.folder, symlinks=True)
+    words = ["data/smoke/shortlist/fr.tsv", "--forcerun", "shortlist", "--configfile", *SMOKE]
+    with running(here.folder, "smoke", "shortlist:language=fr") as earlier:
+        local = here.snakemake("--cores", "1", *words, configs=[])
+        assert local.returncode == 1
+        assert "snakemake: shortlist: a job of a killed run still does this on the cluster" in local.stdout
+        log = here.folder / "job.log"
+
+        def wait(alive: Callable[[], bool]) -> None:
+            wait_until(
+                lambda: log.exists() and "waiting for it to end" in log.read_text(), "the job waits", alive, pause=0.1
+            )
+            assert "rule shortlist" not in log.read_text()
+            earlier.kill()
+
+        remote = here.snakemake_beside(wait, *detached.options(here.folder), *words, configs=[])
+    assert remote.returncode == 0, remote.stdout
+    assert "rule shortlist" in log.read_text()
 
 
 def test_paper_is_planned_whole(tree: Tree) -> None:

@@ -30,6 +30,7 @@ from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
+from nmt.system.claims import claim
 from nmt.system.files import UserError
 from nmt.system.orphans import announce, clear_locks, spare_locks
 from nmt.system.records import leave_marks, remember_failures
@@ -67,6 +68,8 @@ with one_line_mistakes():
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
         if any(word.partition("=")[0] == "--report" for word in sys.argv):
             show_what_made(EXPERIMENT.results, config)
+    else:
+        claim(EXPERIMENT.name, sys.argv)
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
 announce()
 persistence = getattr(snakemake.workflow, "FilePersistence", None)
@@ -133,9 +136,15 @@ def fetched(wildcards):
 
 
 def own_digests(wildcards):
-    """The digests of the user's own files of a corpus, and how each is read if its name determines that."""
+    """The digest of each archive of a corpus that is the user's own file, and "" for each that is fetched."""
+    files = [OWN.get(one.address) for one in REGISTRY[wildcards.corpus].archives]
+    return [file and own_digest(file) or "" for file in files]
+
+
+def readings(wildcards):
+    """How the user's own files of a corpus are read if their names determine that."""
     files = [OWN[one.address] for one in REGISTRY[wildcards.corpus].archives if one.address in OWN]
-    return [*map(own_digest, files), *filter(None, map(reading, files))]
+    return list(filter(None, map(reading, files)))
 
 
 def contents(files):

@@ -102,12 +102,13 @@ rule extract:
         pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
         archives=untracked(archives_of),
         own=own_digests,
+        readings=readings,
         sides=lambda wildcards: [*LANGUAGES, *fetched(wildcards)],  # Snakemake does not compare the order of inputs
         normalize=EXPERIMENT.normalize,
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
-        " --normalize {params.normalize:q}"
+        " --normalize {params.normalize:q} --digests {params.own:q}"
         f" --expected-pairs {{params.pairs:q}} --outputs {{output:q}}{LOG}"
 
 

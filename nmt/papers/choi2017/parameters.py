@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def markdown(counts: dict[str, Counter[str]], more: list[str], generated: bool) -> list[str]:
-    """A line for each part, their sum, and how many `more` than its baseline a model has, if any, the paper's in brackets."""
+    """A line for each part, their sum and, if any, how many `more` than its baseline a model has (the paper's)."""
     parts = dict.fromkeys(part for found in counts.values() for part in found)
     lines = [
         *([f"`{part}`", *(f"{found[part]:,}" for found in counts.values())] for part in parts),
