@@ -53,9 +53,11 @@ function rove(container, items, width) {
   });
 }
 
-// The words that a row of weights is largest for, and how large; the rest is less than a twentieth each.
+// The words that a row of weights is largest for, and how large; the rest is less than a twentieth each. The model may
+// have read only the first of `sources`.
 function attended(row, sources) {
-  const most = weights(row).map((weight, place) => [weight, sources[place] ?? END]).filter(([weight]) => weight >= 0.05);
+  const end = weights(row).length - 1;
+  const most = weights(row).map((weight, place) => [weight, place === end ? END : sources[place]]).filter(([weight]) => weight >= 0.05);
   return most.sort(([one], [other]) => other - one).map(([weight, word]) => `${word} ${weight.toFixed(2)}`).join(", ");
 }
 
@@ -65,7 +67,7 @@ function follow(container, words, sources, said, row, about) {
   const shadeAll = (found) => sources.forEach((source, place) => shade(source, found?.[place] ?? 0));
   words.forEach((word) => {
     const enter = () => {
-      shadeAll(row(word) && weights(row(word)));
+      shadeAll(row(word) && weights(row(word)).slice(0, -1));
       said.textContent = about(word);
     };
     const leave = () => {

@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import split_words
+from nmt.corpora.pieces import SPACE
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.corpora.subwords import is_divisible
 from nmt.settings.sections import NFC
@@ -52,10 +53,10 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
 
     The step translate normalizes its text once more, so both are compared in that form. Raises UserError if they do not
     fit or, at the end, if a line of `sources` has no alignment. A line needs none if nothing in it can be seen, or if
-    none of its words can be split into subwords.
+    none of its words may have subwords.
     """
     sources = [normalized(source, NFC) for source in sources]
-    last, left = -1, {line for line, source in enumerate(sources) if any(map(is_divisible, split_words(source)))}
+    last, left = -1, {line for line, source in enumerate(sources) if any(map(_has_symbols, split_words(source)))}
     for number, text in enumerate(read_lines(path), 1):
         try:
             record = json.loads(text)
@@ -71,6 +72,11 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
             raise UserError(f"{path}: line {number} is not an alignment of the source ({error})") from None
     if left:
         raise UserError(f"{path}: no alignment of line {min(left) + 1}; translate the whole text again")
+
+
+def _has_symbols(word: str) -> bool:
+    """Whether a word has symbols, of whatever kind: BPE drops some words, and SentencePiece its own sign of a space."""
+    return is_divisible(word) and word.strip(SPACE) != ""
 
 
 def _checked(record: dict[str, Any], sentence: str) -> Alignment:

@@ -349,6 +349,26 @@ def test_a_click_shows_translations_and_an_alignment(arguments: list[str], tmp_p
     assert found["after"] == ["Sentence 5 of big", 1, "#big/5"]
 
 
+def test_words_that_a_model_has_not_read_have_no_weight(arguments: list[str], tmp_path: Path) -> None:
+    """The last weight of a row is that of the end of the sentence, wherever the model was cut off."""
+    records = (tmp_path / "looks.big").read_text().split("\n")
+    row = [0.502, 0.2, 0.298]
+    records[4] = json.dumps(json.loads(records[4]) | {"source": ["the", "house", "<eos>"], "weights": [row] * 3})
+    (tmp_path / "looks.big").write_text("\n".join(records))
+    main(arguments)
+    found = ask(
+        tmp_path / "results/index.html",
+        "big/5",
+        """
+        const word = document.querySelectorAll('.cards article')[2].querySelector('.text span');
+        word.dispatchEvent(new MouseEvent('mouseover'));
+        found.told = asked('.source .faint')[0];
+        found.shaded = weights_of('.source span');
+        """,
+    )
+    assert found == {"told": "l' ← the 0.50, <eos> 0.30, house 0.20", "shaded": ["0.502", "0.200", "0.000"]}
+
+
 def test_search_order_and_arrow_keys(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
     found = ask(

@@ -46,7 +46,7 @@ def test_a_line_that_has_no_subwords_needs_no_alignment(tmp_path: Path) -> None:
     path = tmp_path / "alignments.jsonl"
     one = Alignment(0, 0, ["a", EOS_SYMBOL], ["c", EOS_SYMBOL], [[0.5, 0.5], [0.0, 1.0]])
     path.write_text(f"{one.to_json()}\n")
-    assert list(read_alignments(str(path), ["a", "b@@", "c" * 1001, " "])) == [one]
+    assert list(read_alignments(str(path), ["a", "b@@", "c" * 1001, " ", "▁ ▁▁"])) == [one]
     with pytest.raises(UserError, match="no alignment of line 2; translate the whole text again"):
         list(read_alignments(str(path), ["a", "b@@ b"]))
 
