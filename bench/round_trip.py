@@ -21,6 +21,7 @@ from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer, spaced
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 from nmt.settings.sections import NFC
+from nmt.system.files import UserError, decode_lines
 
 SYMBOLS = 700  # pieces of a text
 
@@ -32,12 +33,20 @@ class Text(NamedTuple):
 
 
 def read(path: Path) -> Text:
-    """The normalized text of a file, its white space reduced to single spaces, which tokens do not keep."""
+    """The normalized text of a file, its white space reduced to single spaces, which tokens do not keep.
+
+    Raises UserError if it cannot be read, or has fewer than two lines.
+    """
     packed = path.suffix == ".xz"
     name, _, language = (path.stem if packed else path.name).rpartition(".")
-    with lzma.open(path) if packed else path.open("rb") as file:
-        lines = file.read().removesuffix(b"\n").split(b"\n")
-        return Text(name, language, [spaced(normalized(line.decode(), NFC)) for line in lines])
+    try:
+        with lzma.open(path) if packed else path.open("rb") as file:
+            lines = [spaced(normalized(line, NFC)) for line in decode_lines(file, path)]
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise UserError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    if not any(lines[::2]) or len(lines) < 2:
+        raise UserError(f"{path}: too short; two lines are needed, of which the first is not empty")
+    return Text(name, language, lines)
 
 
 def measure(text: Text) -> dict[str, object]:
@@ -45,7 +54,10 @@ def measure(text: Text) -> dict[str, object]:
     tokenize, detokenize = Tokenizer(text.language).line, detokenizer(text.language)
     returned = [detokenize(tokenize(line)) for line in text.lines]
     exact = sum(map(str.__eq__, returned, text.lines))
-    pieces, others = learn(filter(None, text.lines[::2]), SYMBOLS), text.lines[1::2]
+    try:
+        pieces, others = learn(filter(None, text.lines[::2]), SYMBOLS), text.lines[1::2]
+    except UserError as error:
+        raise UserError(f"{text.name}.{text.language}: {error}") from None
     cut = [pieces.split([line]) for line in others]
     joined = [" ".join(pieces.join(line)) for line in cut]
     return {
@@ -59,12 +71,18 @@ def measure(text: Text) -> dict[str, object]:
     }
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     parser = make_parser("round_trip", __doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     files = [file for path in arguments.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    write(pd.DataFrame(measure(read(file)) for file in files), arguments.output)
+    try:
+        if not files:
+            raise UserError(f"{arguments.paths[0]}: no files in it")
+        rows = [measure(read(file)) for file in files]
+    except UserError as error:
+        raise SystemExit(f"bench.round_trip: {error}") from None
+    write(pd.DataFrame(rows), arguments.output)
 
 
 if __name__ == "__main__":
