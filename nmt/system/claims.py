@@ -7,11 +7,11 @@ while it runs, one for each step that it takes, and a later job for the same ste
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -21,54 +21,51 @@ from nmt.system.files import UserError, warn
 LOCKS = Path(".snakemake/jobs.lock")  # a byte for each step, as offsets beyond the end of a file can be locked
 CLAIMED = "NMT_CLAIMED"  # tells the parts of a job that the job holds its locks
 TARGETS = "--target-jobs"
-HELD = (errno.EACCES, errno.EAGAIN)
 
 
 def claim(experiment: str, words: Sequence[str]) -> None:
     """Wait until no other job takes a step of this one, and keep others out until this process ends.
 
     `words` are the arguments of the job's Snakemake, which name its steps after --target-jobs, each as
-    RULE:WILDCARD=VALUE,... . Does nothing in a part of a job, and on file systems without locks.
+    RULE:WILDCARD=VALUE,... . Does nothing in a part of a job, and where files cannot be locked.
     """
     if os.environ.get(CLAIMED) or TARGETS not in words:
         return
     os.environ[CLAIMED] = "1"
     steps = takewhile(lambda word: not word.startswith("--"), words[words.index(TARGETS) + 1 :])
-    file = _open()
-    for byte in sorted(_byte(experiment, step) for step in steps):  # in one order, so that no two wait for each other
-        if _is_held(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            warn("another job, probably of a killed run, makes the same files; waiting for it to end")
-            _is_held(file, byte, fcntl.LOCK_EX)
+    with suppress(OSError):
+        file = _open()
+        for byte in sorted(_byte(experiment, step) for step in steps):  # so that no two wait for each other
+            if not _is_free(file, byte):
+                warn("another job, probably of a killed run, makes the same files; waiting for it to end")
+                fcntl.lockf(file, fcntl.LOCK_EX, 1, byte)
 
 
 def check_unclaimed(experiment: str, jobs: Iterable[Any]) -> None:
     """Raise UserError if a job on a cluster takes the step of one of these `jobs` of Snakemake's."""
-    file = _open()
-    try:
+    with suppress(OSError), os.fdopen(_open(), "wb") as file:  # whose end releases what it holds
         for job in jobs:
             wildcards = ",".join(f"{name}={value}" for name, value in job.wildcards_dict.items())
-            if _is_held(file, _byte(experiment, f"{job.rule.name}:{wildcards}"), fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if not _is_free(file.fileno(), _byte(experiment, f"{job.rule.name}:{wildcards}")):
                 raise UserError(
                     f"{job.rule.name}: a job of a killed run still does this on the cluster; wait until it has ended, "
                     "or cancel it"
                 )
-    finally:
-        os.close(file)  # releases what it holds
 
 
 def _open() -> int:
     LOCKS.parent.mkdir(exist_ok=True)
-    return os.open(LOCKS, os.O_RDWR | os.O_CREAT)
+    return os.open(LOCKS, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _byte(experiment: str, step: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{experiment} {step}".encode()).digest()[:7])
 
 
-def _is_held(file: int, byte: int, operation: int) -> bool:
-    """Whether another process holds the lock of a byte; if not, this process does now, where there are locks at all."""
+def _is_free(file: int, byte: int) -> bool:
+    """Whether no other process holds the lock of a byte; this process holds it from now on."""
     try:
-        fcntl.lockf(file, operation, 1, byte)
-    except OSError as error:
-        return error.errno in HELD
-    return False
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
