@@ -45,6 +45,8 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
     if file is None:
         before = variant.continues
         state = f"after {experiment.variants[before].label}" if before else "not begun"
+        if any(folders(experiment.name, variant.name)[0].glob("*.pt")):
+            state = "only a checkpoint"  # Snakemake has deleted the model
         return [variant.label, state] + [""] * (len(COLUMNS) - 2)
     written = file.stat().st_mtime
     records = read_metrics(file)

@@ -66,6 +66,9 @@ def clock(seconds: float) -> str:
 
 def test_before_the_first_training(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys) == {"A": "not begun", "B": "not begun", "C": "not begun", "D*": "after A"}
+    (experiment / "checkpoints/B").mkdir(parents=True)
+    (experiment / "checkpoints/B/finished.pt").touch()
+    assert shown(capsys)["B"] == "only a checkpoint"
 
 
 def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
