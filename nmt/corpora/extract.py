@@ -81,8 +81,8 @@ def extract(
 ) -> int:
     """Write both sides of the corpus `name`, source first, or its only side, to `outputs`; return the number of lines.
 
-    Raises UserError, and writes no side, if one cannot be read, if they have different numbers of lines, or if an
-    archive has not the SHA-256 that `digests` name ("" for any).
+    Raises UserError, and writes no side, if one cannot be read, if they have different numbers of lines, or if the
+    SHA-256 of an archive is not the one in `digests` ("" for any).
     """
     places = [(archive, *_file_and_column(member)) for archive, member in zip(archives, members, strict=True)]
     found: dict[tuple[Path, str, int], tuple[int, list[Segment]]] = {}  # the number of lines; of SGML, the segments

@@ -53,7 +53,7 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
 
     The step translate normalizes its text once more, so both are compared in that form. Raises UserError if they do not
     fit or, at the end, if a line of `sources` has no alignment. A line needs none if nothing in it can be seen, or if
-    none of its words may have subwords.
+    none of its words has symbols.
     """
     sources = [normalized(source, NFC) for source in sources]
     last, left = -1, {line for line, source in enumerate(sources) if any(map(_has_symbols, split_words(source)))}
