@@ -38,12 +38,12 @@ from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import read, resolve
 from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
-from nmt.system.claims import check_unclaimed
+from nmt.system.claims import check_unclaimed, take_over
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
 from nmt.system.orphans import end_gently
-from nmt.system.scheduler import check_slurm, warn_of_leftovers, withdraw
+from nmt.system.scheduler import check_slurm
 from nmt.training.metrics import ended_early
 
 EXPERIMENTS = "NMT_EXPERIMENTS"  # tells the jobs of a run the digests of its experiments, by name
@@ -215,11 +215,11 @@ def check_command(rule: str, command: str) -> None:
 def begin(workflow: Any, experiment: str) -> None:
     """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
     jobs = list(workflow.dag.needrun_jobs())
+    take_over(experiment, workflow.dag.jobs)
     if workflow.local_exec:
         check_unclaimed(experiment, jobs)
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
-        warn_of_leftovers()
     if not workflow.deployment_settings.deployment_method and any(job.rule.name == "moses_build" for job in jobs):
         from nmt.phrase_based.moses.moses_build import check_tools  # here: a dry run does without its packages
 
@@ -229,7 +229,6 @@ def begin(workflow: Any, experiment: str) -> None:
         if job.rule.name == "fetch" and not workflow.touch:
             keep(Path(job.output[0]))
     announce_code(map(commands.module, commands.names()))
-    withdraw(str(output) for job in jobs for output in job.output)
     end_gently()
 
 

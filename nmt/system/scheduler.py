@@ -6,14 +6,10 @@
 The first prints the number of the job, the second "running", "success" or "failed". A NAME is what a site calls
 something, see `SCHEDULERS`; WORDs go to qsub or bsub as they are. A job leaves its exit code in a file, so that no
 accounting is needed; one that the scheduler no longer knows, and that has left none, was cancelled or killed.
-
-If Snakemake is killed, its jobs stay in the queue, and the next run makes their outputs. A job that starts after that
-would delete them. So a job does nothing if one of its outputs has been made, or has been submitted or claimed since.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -21,17 +17,15 @@ import shlex
 import subprocess
 import sys
 import time
-import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.system.files import UserError, warn
+from nmt.system.files import UserError
 
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
-NOTES = Path(".snakemake/submitted")  # a file for each output that is to be made, with its last submission
 PATIENCE = 60  # seconds until a file must have crossed a shared file system
 ANSWER_SECONDS = 60  # within which a scheduler answers
 PAUSES = (5, 15, 45)  # seconds after which a refused job is submitted again: the scheduler may just be starting
@@ -41,19 +35,8 @@ PROPERTIES = "# properties = "  # the line of a job script that says what the jo
 SCRIPT = """\
 #!/bin/sh
 export PATH={path}
-is_last() {{
-    for note in {notes}; do
-        [ "$(cat "$note" 2> /dev/null)" = {submission} ] || return 1
-    done
-}}
-is_last || sleep {patience}
-if ! is_last; then
-    echo "its outputs are made, or another job or run makes them; nothing to do"
-    exit 0
-fi
 sh {jobscript}
 code=$?
-is_last && rm -f {notes}
 echo $code > {folder}/"${number}".partial
 mv {folder}/"${number}".partial {folder}/"${number}".exit
 exit $code
@@ -62,14 +45,13 @@ exit $code
 
 @dataclass(frozen=True)
 class Needs:
-    """What a job asks for: its name, CPU threads, memory in MB, minutes, and GPUs; and the outputs that it makes."""
+    """What a job asks for: its name, CPU threads, memory in MB, minutes, and GPUs."""
 
     name: str
     threads: int
     mem_mb: int
     minutes: int
     gpus: int
-    outputs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, jobscript: Path) -> Needs:
@@ -83,7 +65,6 @@ class Needs:
             mem_mb=int(resources.get("mem_mb", 1)),
             minutes=int(resources.get("runtime", 1)),
             gpus=int(resources.get("gpu", 0)),
-            outputs=tuple(given.get("output") or ()),
         )
 
 
@@ -163,18 +144,9 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     while words and words[0].partition("=")[0] in names:
         name, _, names[name] = words[0].partition("=")
         words = words[1:]
-    needs, submission = Needs.of(jobscript), uuid.uuid4().hex
-    command = [*scheduler.command(needs, folder, names), *words]
+    command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
     path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
-    script = SCRIPT.format(
-        path=path,
-        jobscript=script,
-        folder=place,
-        number=scheduler.number,
-        notes=shlex.join(_write_notes(needs.outputs, submission)),
-        submission=submission,
-        patience=PATIENCE,
-    )
+    script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.exit")}
     try:
         for pause in (*PAUSES, None):
@@ -204,25 +176,6 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     return job
 
 
-def _write_notes(outputs: Iterable[str], submission: str) -> list[str]:
-    """Note `submission` as the last one of each of `outputs`; return the paths of the notes."""
-    NOTES.mkdir(parents=True, exist_ok=True)
-    notes = list(map(_note, outputs))
-    for note in notes:
-        note.write_text(submission)
-    return list(map(str, notes))
-
-
-def withdraw(outputs: Iterable[str]) -> None:
-    """Forget earlier submissions of `outputs`, which this run makes, whether with a scheduler or without."""
-    for output in outputs:
-        _note(output).unlink(missing_ok=True)
-
-
-def _note(output: str) -> Path:
-    return NOTES.resolve() / hashlib.sha256(output.encode()).hexdigest()[:16]
-
-
 def _answer(command: list[str]) -> str:
     """What `command` prints; nothing where there is no such command now, or where it does not end."""
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -245,20 +198,6 @@ def check_slurm() -> None:
     except subprocess.TimeoutExpired:
         reason = f"no answer within {ANSWER_SECONDS} seconds"
     raise UserError(f"slurm: sinfo fails here ({reason}); start the workflow where jobs are submitted")
-
-
-def warn_of_leftovers() -> None:
-    """Warn of jobs of this folder that wait in Slurm's queue.
-
-    They may be those of a killed run, which would start late and delete the outputs that this run has made.
-    """
-    listed = _answer(["squeue", "--me", "--noheader", "--states=PENDING", "--format=%i %Z"])
-    jobs = [line.partition(" ") for line in listed.split("\n")]
-    if waiting := [number for number, _, folder in jobs if folder == os.getcwd()]:
-        warn(
-            "Slurm: jobs of another run in this folder wait in the queue; if that run was killed, cancel them (scancel "
-            f"{' '.join(waiting)}), or they will delete what this run makes"
-        )
 
 
 def file_time() -> float:

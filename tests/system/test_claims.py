@@ -12,15 +12,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt.system.claims import CLAIMED, check_unclaimed
+from nmt.system.claims import CLAIMED, RUN, check_unclaimed, take_over
 from nmt.system.files import UserError
 
 SELECT, FRENCH, ENGLISH = "select:", "shortlist:language=fr", "shortlist:language=en"
 JOB = """
 import sys
-from nmt.system.claims import claim
+from nmt.system import claims
 
-claim(sys.argv[1], ["snakemake", "--target-jobs", *sys.argv[2:], "--cores", "all"])
+claims.PATIENCE = 0
+claims.claim(sys.argv[1], ["snakemake", "--target-jobs", *sys.argv[2:], "--cores", "all"])
 print("began", flush=True)
 sys.stdin.read()
 """
@@ -77,6 +78,34 @@ def test_a_part_of_a_job_does_not_wait_for_the_job(tmp_path: Path, monkeypatch: 
         monkeypatch.setenv(CLAIMED, "1")
         with job(tmp_path, "mine", SELECT) as part:
             assert part.communicate() == ("began\n", "")
+
+
+def test_a_job_of_an_earlier_run_does_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(RUN, "leave me as I was")
+    take_over("mine", [planned("select"), planned("shortlist", language="fr")])
+    earlier = os.environ[RUN]
+    take_over("mine", [planned("shortlist", language="fr"), planned("shortlist", language="en")])
+    with job(tmp_path, "mine", FRENCH, ENGLISH) as later, job(tmp_path, "mine", "shortlist:language=de") as unknown:
+        assert [one.communicate() for one in (later, unknown)] == [("began\n", "")] * 2
+    monkeypatch.setenv(RUN, earlier)
+    with job(tmp_path, "mine", SELECT) as untouched, job(tmp_path, "other", FRENCH) as elsewhere:
+        assert [one.communicate() for one in (untouched, elsewhere)] == [("began\n", "")] * 2
+    with job(tmp_path, "mine", SELECT, FRENCH) as first:
+        said, complained = first.communicate()
+    assert (first.returncode, said) == (0, "")
+    assert "a later run makes these files; nothing to do" in complained
+    monkeypatch.delenv(RUN)  # a scheduler that does not pass the environment on
+    with job(tmp_path, "mine", SELECT, FRENCH) as unaware:
+        assert unaware.communicate() == ("began\n", "")
+
+
+def test_a_run_that_cannot_note_its_steps_has_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(RUN, "another run's")
+    (tmp_path / ".snakemake").touch()
+    take_over("mine", [planned("select")])
+    assert RUN not in os.environ
 
 
 def test_a_run_without_a_cluster_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from nmt.system import scheduler as scheduler_module
 from nmt.system.files import UserError
 from nmt.system.scheduler import (
     FOLDER,
-    NOTES,
     PATIENCE,
     SCHEDULERS,
     Needs,
@@ -24,8 +23,6 @@ from nmt.system.scheduler import (
     file_time,
     main,
     status,
-    warn_of_leftovers,
-    withdraw,
 )
 
 TRAIN = {"type": "single", "rule": "train", "threads": 4, "resources": {"mem_mb": 16001, "runtime": 150, "gpu": 1}}
@@ -133,32 +130,6 @@ def test_a_job_that_has_ended_has_left_its_exit_code(
     assert main(["status", scheduler, job]) == 0
     assert capsys.readouterr().out == f"{expected}\n"
     assert list((folder / FOLDER).iterdir()) == []
-
-
-def test_a_job_that_was_submitted_again_does_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when Snakemake is killed and its next run submits a job that is in the queue: either may start first."""
-    monkeypatch.setattr(scheduler_module, "PATIENCE", 0)
-    scripts = []
-    for outputs in (["a model", "b"], ["b"], ["a model", "c"]):
-        write_jobscript(folder, {**TRAIN, "output": outputs}, "echo . >> done; exit 3")
-        submitted(folder, "grid_engine")
-        scripts.append((folder / "script").read_text())
-
-    def run(script: str) -> tuple[int, int]:
-        environment = {**os.environ, "JOB_ID": "4711"}
-        code = subprocess.run(["sh", "-c", script], cwd=folder, env=environment, check=False).returncode
-        return code, (folder / "done").read_text().count(".") if (folder / "done").exists() else 0
-
-    first, second, third = scripts
-    assert run(first) == (0, 0)
-    assert run(second) == (3, 1)
-    assert run(second) == (0, 1)  # b is made
-    assert run(first) == (0, 1)
-    withdraw(["c"])  # another run makes it
-    assert run(third) == (0, 1)
-    submitted(folder, "grid_engine")
-    assert run((folder / "script").read_text()) == (3, 2)
-    assert list((folder / NOTES).iterdir()) == []
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -279,8 +250,11 @@ def test_a_missing_command_is_one_line(
     )
 
 
-def test_a_command_that_cannot_be_run_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_cannot_be_run_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_jobscript(folder, TRAIN)
+    monkeypatch.setenv("PATH", str(folder / "programs"))  # where no real one is found in its place
     for content in ("#!/nowhere/sh\n", "no program"):
         (folder / "programs" / "qsub").write_text(content)
         (folder / "programs" / "qsub").chmod(0o755 if content == "no program" else 0o644)
@@ -318,16 +292,3 @@ def test_a_slurm_that_is_missing_or_does_not_answer_is_one_line(folder: Path, mo
     monkeypatch.setattr(scheduler_module, "ANSWER_SECONDS", 0.1)
     with pytest.raises(UserError, match=r"slurm: sinfo fails here \(no answer within 0.1 seconds\); start"):
         check_slurm()
-
-
-def test_jobs_of_a_killed_run_that_wait_in_slurms_queue_are_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    squeue = folder / "programs" / "squeue"
-    squeue.write_text(f"#!/bin/sh\nprintf '%s\\n' '17 {folder}' '18 {folder}/other' '19 {folder}'\n")
-    squeue.chmod(0o755)
-    warn_of_leftovers()
-    assert "if that run was killed, cancel them (scancel 17 19), or they will delete" in capsys.readouterr().err
-    squeue.write_text("#!/bin/sh\necho 'squeue: error: no controller'\nexit 1\n")
-    warn_of_leftovers()
-    assert not capsys.readouterr().err

@@ -1,4 +1,7 @@
-"""A stand-in for a cluster: each job is a process that outlives the Snakemake that submitted it."""
+"""A stand-in for a cluster: each job is a process that outlives the Snakemake that submitted it.
+
+While there is a file `hold`, jobs wait in the queue.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from pathlib import Path
 
 SUBMIT = """\
 #!/bin/sh
-setsid sh -c 'bash "$1" > job.log 2>&1; echo $? > job.code' - "$1" > /dev/null 2>&1 &
+job='while test -e hold; do sleep 0.1; done; bash "$1" > job.log 2>&1; echo $? > job.code'
+setsid sh -c "$job" - "$1" > /dev/null 2>&1 &
 echo 1
+touch submitted
 """
 STATUS = """\
 #!/bin/sh
@@ -16,7 +21,10 @@ case $(cat job.code 2> /dev/null) in '') echo running ;; 0) echo success ;; *) e
 
 
 def options(folder: Path) -> list[str]:
-    """Options with which Snakemake, in `folder`, submits one job at a time; it leaves job.log and job.code there."""
+    """Options with which Snakemake, in `folder`, submits one job at a time.
+
+    Snakemake leaves the file `submitted` there, and the job job.log and job.code.
+    """
     for name, script in (("submit", SUBMIT), ("status", STATUS)):
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)

@@ -24,10 +24,20 @@ from tests.system.test_claims import running
 from tests.workflow import detached
 from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs, wait_until
 
+SHORTLIST = "data/smoke/shortlist/fr.tsv"
+MAKE_SHORTLIST = [SHORTLIST, "--forcerun", "shortlist", "--configfile", *SMOKE]
+
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return Tree(tmp_path_factory.mktemp("tree"))
+
+
+@pytest.fixture
+def here(finished: Path, tmp_path: Path) -> Tree:
+    """A copy of the finished experiment, for one test."""
+    shutil.copytree(finished, tmp_path / "tree", symlinks=True)
+    return Tree.at(tmp_path / "tree")
 
 
 def test_whole_experiment_is_made(done: Tree) -> None:
@@ -95,10 +105,9 @@ def interrupt(tree: Tree, number: signal.Signals, name: str, *words: str) -> tup
     return process.returncode, said
 
 
-def test_a_setting_that_is_taken_back_costs_no_training(finished: Path, tmp_path: Path) -> None:
+def test_a_setting_that_is_taken_back_costs_no_training(here: Tree) -> None:
     """Snakemake has deleted the model by then, and asks for it only where something is to be made from it."""
-    here, name = Tree.at(tmp_path / "tree"), "RNNsearch-50star"
-    shutil.copytree(finished, here.folder, symlinks=True)
+    name = "RNNsearch-50star"
     target = f"data/smoke/models/{name}/model.safetensors"
     whole = (here.folder / target).read_bytes()
     (here.folder / "mistaken.yaml").write_text(f"variants: {{{name}: {{updates: 100000}}}}\n")
@@ -127,27 +136,43 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
     assert not model.exists() or not any(model.iterdir())
 
 
-def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(finished: Path, tmp_path: Path) -> None:
+def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(here: Tree) -> None:
     """Otherwise it would replace what the later run has made, with the settings of the earlier one."""
-    here = Tree.at(tmp_path / "tree")
-    shutil.copytree(finished, here.folder, symlinks=True)
-    words = ["data/smoke/shortlist/fr.tsv", "--forcerun", "shortlist", "--configfile", *SMOKE]
     with running(here.folder, "smoke", "shortlist:language=fr") as earlier:
-        local = here.snakemake("--cores", "1", *words, configs=[])
+        local = here.snakemake("--cores", "1", *MAKE_SHORTLIST, configs=[])
         assert local.returncode == 1
         assert "snakemake: shortlist: a job of a killed run still does this on the cluster" in local.stdout
         log = here.folder / "job.log"
 
         def wait(alive: Callable[[], bool]) -> None:
             wait_until(
-                lambda: log.exists() and "waiting for it to end" in log.read_text(), "the job waits", alive, pause=0.1
+                lambda: log.exists() and "waiting for it to end" in log.read_text(), "the wait", alive, pause=0.1
             )
             assert "rule shortlist" not in log.read_text()
             earlier.kill()
 
-        remote = here.snakemake_beside(wait, *detached.options(here.folder), *words, configs=[])
+        remote = here.snakemake_beside(wait, *detached.options(here.folder), *MAKE_SHORTLIST, configs=[])
     assert remote.returncode == 0, remote.stdout
     assert "rule shortlist" in log.read_text()
+
+
+def test_a_job_that_a_killed_run_has_left_in_the_queue_does_nothing(here: Tree) -> None:
+    (here.folder / "hold").touch()
+    claims = here.folder / "nmt/system/claims.py"
+    claims.write_text(claims.read_text().replace("PATIENCE = 60", "PATIENCE = 0"))
+    with here.start(*detached.options(here.folder), *MAKE_SHORTLIST, configs=[]) as killed:
+        wait_until((here.folder / "submitted").exists, "the submission", lambda: killed.poll() is None, pause=0.1)
+        time.sleep(1)
+        killed.kill()
+        killed.communicate()
+    later = here.snakemake("--cores", "1", *MAKE_SHORTLIST, configs=[])
+    assert later.returncode == 0, later.stdout
+    made = (here.folder / SHORTLIST).stat()
+    (here.folder / "hold").unlink()
+    wait_until((here.folder / "job.code").exists, "the end of the job", lambda: True, pause=0.1)
+    assert (here.folder / "job.code").read_text() == "0\n"
+    assert "a later run makes these files; nothing to do" in (here.folder / "job.log").read_text()
+    assert (here.folder / SHORTLIST).stat() == made
 
 
 def test_paper_is_planned_whole(tree: Tree) -> None:
