@@ -92,6 +92,8 @@ def check_files(paths: Iterable[str]) -> None:
         if path.exists():
             check_regular(path)
             continue
+        if path.is_symlink():
+            raise UserError(f"{path}: a link that leads nowhere; mount its disk, or name another file")
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         near = get_close_matches(path.name, beside, 1)
         raise UserError(

@@ -70,6 +70,13 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
         check_files(["no/x.en"])
 
 
+@pytest.mark.parametrize("target", ["nowhere", "laws.en"])
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, target: str) -> None:
+    (tmp_path / "laws.en").symlink_to(target)
+    with pytest.raises(UserError, match=r"laws\.en: a link that leads nowhere; mount its disk, or name another file"):
+        check_files([str(tmp_path / "laws.en")])
+
+
 def test_a_mirror_is_needed_as_long_as_an_archive_is_missing(tmp_path: Path) -> None:
     (tmp_path / "home/m").mkdir(parents=True)
     (tmp_path / "here").touch()
