@@ -21,13 +21,13 @@ from typing import Any
 from uuid import uuid4
 
 from nmt.system.files import UserError, warn
+from nmt.system.scheduler import PATIENCE
 
 STEPS = Path(".snakemake/steps")  # a file for each step, with the number of the last run that has it
 LOCKS = STEPS / "locks"  # of which each step locks a byte, somewhere beyond its end
 RUN = "NMT_RUN_NUMBER"  # tells jobs the number of their run
 CLAIMED = "NMT_CLAIMED"  # tells the parts of a job that the job holds its locks
 TARGETS = "--target-jobs"
-PATIENCE = 60  # seconds until a file must have crossed a shared file system
 
 
 def take_over(experiment: str, jobs: Iterable[Any]) -> None:

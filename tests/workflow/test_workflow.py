@@ -158,8 +158,8 @@ def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(here: Tree) -
 
 def test_a_job_that_a_killed_run_has_left_in_the_queue_does_nothing(here: Tree) -> None:
     (here.folder / "hold").touch()
-    claims = here.folder / "nmt/system/claims.py"
-    claims.write_text(claims.read_text().replace("PATIENCE = 60", "PATIENCE = 0"))
+    scheduler = here.folder / "nmt/system/scheduler.py"
+    scheduler.write_text(scheduler.read_text().replace("PATIENCE = 60", "PATIENCE = 0"))
     with here.start(*detached.options(here.folder), *MAKE_SHORTLIST, configs=[]) as killed:
         wait_until((here.folder / "submitted").exists, "the submission", lambda: killed.poll() is None, pause=0.1)
         time.sleep(1)
