@@ -18,6 +18,7 @@ from bench.command import run
 from bench.table import make_parser
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
+from nmt.system.files import UserError
 
 PRECISIONS = ("float32", "bf16")
 SIZES = {"output_rank": None, "embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}
@@ -25,10 +26,15 @@ LEARNING = {"initialization_scale": 0.1, "attention_scale": 0.1, "optimizer": "a
 
 
 def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFrame:
-    """Train on the data of the experiment in `data`, with the layer sizes of config/open.yaml; return the metrics."""
+    """Train on the data of the experiment in `data`, with the layer sizes of config/open.yaml; return the metrics.
+
+    Raises UserError if no experiment has made its data there.
+    """
     settings = {"name": precision, "precision": precision, "updates": updates, **SIZES, **LEARNING}
     variant = Variant.build(settings, "bench.precision")
     shortlists = sorted((data / "shortlist").glob("*.tsv"))
+    if len(shortlists) != 2:
+        raise UserError(f"{data}: no shortlists of two languages; run the experiment, or name its folder in data/")
     languages = [path.stem for path in shortlists]
     with tempfile.TemporaryDirectory() as folder:
         command: list[object] = [sys.executable, "-m", "nmt", "train", "--settings", variant.to_json()]
@@ -66,9 +72,12 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=1000, help="updates of each model (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
     arguments = parser.parse_args()
-    table = pd.concat(
-        [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
-    )
+    try:
+        table = pd.concat(
+            [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
+        )
+    except UserError as error:
+        raise SystemExit(f"bench.precision: {error}") from None
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
     draw(table, [str(arguments.output.with_suffix(ending)) for ending in (".png", ".svg")])

@@ -21,7 +21,7 @@ from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer, spaced
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, decode_lines
+from nmt.system.files import UserError, check_apart, decode_lines
 
 SYMBOLS = 700  # pieces of a text
 
@@ -79,6 +79,7 @@ def main(words: list[str] | None = None) -> None:
     try:
         if not files:
             raise UserError(f"{arguments.paths[0]}: no files in it")
+        check_apart([arguments.output], files)
         rows = [measure(read(file)) for file in files]
     except UserError as error:
         raise SystemExit(f"bench.round_trip: {error}") from None

@@ -20,7 +20,7 @@ def make_parser(
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=description)
     if rounds is not None:
         parser.add_argument(
-            "--rounds", type=int, default=rounds, help="measurements of each contender (default: %(default)s)"
+            "--rounds", type=_count, default=rounds, help="measurements of each contender (default: %(default)s)"
         )
     output = Path(f"results/bench/{name}.csv")
     parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
@@ -35,6 +35,13 @@ def make_parser(
         only = f"implementations to measure (default: {shlex.join(names)})"
         parser.add_argument("--only", nargs="+", type=known, default=names, metavar="NAME", help=only)
     return parser
+
+
+def _count(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number}: must be at least 1")
+    return number
 
 
 def write(table: pd.DataFrame, path: Path | None) -> None:

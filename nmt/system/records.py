@@ -58,7 +58,15 @@ def leave_marks(persistence: Any) -> None:
     """On a cluster, let the Snakemake that runs a job leave the mark that the job has begun.
 
     The main Snakemake removes it once it knows that the job has ended well. If it is dead by then, the next run sees
-    the mark and runs the job again.
+    the mark and runs the job again. So it does if a later run has meanwhile given up a job for the same outputs: they
+    are not files that somebody has put there.
     """
-    if hasattr(persistence, "_unmark_incomplete"):
-        persistence._unmark_incomplete = lambda run, key: None
+    if not all(hasattr(persistence, name) for name in (*METHODS, "_unmark_incomplete")):
+        return
+
+    def leave(self: Any, key: str) -> None:
+        mark = self._io_read(self._incomplete_path, key)
+        if not mark or mark.get(REMOVED):
+            self._mark_incomplete(key, None)
+
+    persistence._unmark_incomplete = leave

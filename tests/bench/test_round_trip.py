@@ -44,3 +44,9 @@ def test_a_file_without_text_is_one_line(tmp_path: Path, name: str, content: byt
     with pytest.raises(SystemExit, match=f"bench.round_trip: .*{said}"):
         main([str(tmp_path / name), "--output", str(tmp_path / "table.csv")])
     assert not (tmp_path / "table.csv").exists()
+
+
+def test_a_text_is_not_replaced_by_the_table(tmp_path: Path) -> None:
+    write_files(tmp_path, "de")
+    with pytest.raises(SystemExit, match=r"bench.round_trip: .*train\.de: is read too; name another output"):
+        main([str(tmp_path / "train.de"), "--output", str(tmp_path / "train.de")])

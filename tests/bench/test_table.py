@@ -13,7 +13,9 @@ import pytest
 import torch
 
 from bench import decode, machine, train
+from bench.precision import course
 from bench.table import make_parser
+from nmt.system.files import UserError
 
 FIGURES = {"seconds": 2.0, "forward": 0.5, "backward": 1.0, "optimizer": 0.5, "peak_mb": 9.0}
 FIGURES["sentences_per_second"] = 4.0
@@ -30,6 +32,17 @@ def test_an_unknown_name_is_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         parser.parse_args(["--only", "ours", "theirs"])
     assert caught.value.code == "bench.train: theirs: no such implementation; there are: eager 'eager, heap kept' ours"
+
+
+def test_a_measurement_is_made_at_least_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        make_parser("machine", None, 3).parse_args(["--rounds", "0"])
+    assert "argument --rounds: 0: must be at least 1" in capsys.readouterr().err
+
+
+def test_a_folder_without_an_experiments_data_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no shortlists of two languages; run the experiment"):
+        course(tmp_path, "float32", 10, 1)
 
 
 def table_of(module: Any, only: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pd.DataFrame:

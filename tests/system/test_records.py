@@ -43,9 +43,10 @@ rule first:
     params:
         setting=config["setting"],
     shell:
-        "cat {{input}} > {{output}}; echo {{params.setting}} >> {{output}}; test ! -e first.fails;"
+        "while test -e wait{{params.setting}}; do touch first.runs; sleep 0.1; done;"
+        " cat {{input}} > {{output}}; echo {{params.setting}} >> {{output}}; test ! -e first.fails;"
         " test ! -e first.full || {{{{ mv .snakemake/metadata metadata; touch .snakemake/metadata; false; }}}};"
-        " test ! -e first.dies || kill -9 $PPID; while test -e first.waits; do touch first.runs; sleep 0.1; done"
+        " test ! -e first.dies || kill -9 $PPID"
 
 
 rule last:
@@ -125,19 +126,37 @@ def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Pat
     assert (tmp_path / "last").read_text() == "old\n2\n"
 
 
-def test_a_job_that_outlives_its_run_is_run_again(tmp_path: Path, run: Run) -> None:
-    """The job ends well on its node, but its record, which the run writes, is still that of the earlier setting."""
-    (tmp_path / "first.waits").touch()
-    words = [*command(2), *detached.options(tmp_path)]
-    main = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until((tmp_path / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
+def kill_run(folder: Path) -> None:
+    """Kill a run with setting 2 on a cluster while `first`, which goes on, is waiting for the end of the file wait2."""
+    (folder / "wait2").touch()
+    words = [*command(2), *detached.options(folder)]
+    main = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until((folder / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
     main.kill()
     main.wait()
-    (tmp_path / "first.waits").unlink()
-    wait_until((tmp_path / "job.code").exists, "the job has ended", lambda: True, pause=0.1)
-    assert (tmp_path / "first").read_text() == "old\n2\n"
+
+
+def end_job(folder: Path) -> None:
+    (folder / "wait2").unlink()
+    wait_until((folder / "job.code").exists, "the job has ended", lambda: True, pause=0.1)
+    assert (folder / "first").read_text() == "old\n2\n"
+
+
+def test_a_job_that_outlives_its_run_is_run_again(tmp_path: Path, run: Run) -> None:
+    """The job ends well on its node, but its record, which the run writes, is still that of the earlier setting."""
+    kill_run(tmp_path)
+    end_job(tmp_path)
     assert run(1)
     assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n1\n"] * 2
+
+
+def test_what_such_a_job_makes_after_a_later_one_has_failed_is_not_used(tmp_path: Path, run: Run) -> None:
+    """It would be taken for a file that somebody has put in the place of the later job's."""
+    kill_run(tmp_path)
+    assert not run(3, "first.fails")
+    end_job(tmp_path)
+    assert run(3)
+    assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n3\n"] * 2
 
 
 def test_a_class_with_other_methods_is_left_alone() -> None:
