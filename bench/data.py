@@ -210,12 +210,16 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
 
 @contextmanager
 def workplace(folder: Path) -> Iterator[Path]:
-    """Yield a new folder below `folder`, removed at the end; lmplz is provided, too."""
+    """Yield a new folder below `folder`, removed at the end; lmplz is provided, too. Raises UserError."""
     if not works(LMPLZ):
         provide(LMPLZ)
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as made:
-        yield Path(made)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = tempfile.TemporaryDirectory(dir=folder)
+    except OSError as error:
+        raise UserError(f"--folder {folder}: {error.strerror}; name another one") from None
+    with made as name:
+        yield Path(name)
 
 
 def main(words: list[str] | None = None) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench import data as bench_data
 from bench import memory as bench_memory
 from bench.data import main
 from bench.scale import (
@@ -28,6 +29,7 @@ from bench.scale import (
     write_tables,
 )
 from bench.text import recombined
+from nmt.system.files import UserError
 
 ROOT = Path(__file__).parents[2]
 MEASURED, MEMORY = ROOT / "results" / "bench" / "data.csv", ROOT / "results" / "bench" / "memory.csv"
@@ -120,6 +122,15 @@ def test_a_stage_that_fails_is_one_line(
         main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")])
     [_] = capsys.readouterr().err.strip().split("\n")  # the warning about the built-in language
     assert not (tmp_path / "data.csv").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_data, "works", lambda program: True)
+    with (
+        pytest.raises(UserError, match="--folder /proc/x: .*; name another one"),
+        bench_data.workplace(Path("/proc/x")),
+    ):
+        pass
 
 
 def test_recombined_pairs_keep_the_halves_together() -> None:
