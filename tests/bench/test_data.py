@@ -127,7 +127,7 @@ def test_a_stage_that_fails_is_one_line(
 def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_data, "works", lambda program: True)
     with (
-        pytest.raises(UserError, match="--folder /proc/x: .*; name another one"),
+        pytest.raises(UserError, match=r"--folder /proc/x: .*; name another one"),
         bench_data.workplace(Path("/proc/x")),
     ):
         pass
