@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -58,7 +57,7 @@ def check_unclaimed(experiment: str, jobs: Iterable[Any]) -> None:
 def claim(experiment: str, words: Sequence[str]) -> None:
     """Wait until no other job takes a step of this one, and keep others out until this process ends.
 
-    Ends the process if a later run has taken over a step. `words` are the arguments of the job's Snakemake, which name
+    Raises UserError if a later run has taken over a step. `words` are the arguments of the job's Snakemake, which name
     its steps after --target-jobs. Does nothing in a part of a job, and where files cannot be locked.
     """
     if os.environ.get(CLAIMED) or TARGETS not in words:
@@ -75,8 +74,7 @@ def claim(experiment: str, words: Sequence[str]) -> None:
     if _is_taken_over(places):
         time.sleep(PATIENCE)
         if _is_taken_over(places):
-            warn("a later run makes these files; nothing to do")
-            sys.exit(0)
+            raise UserError("a later run makes the files of this job, which does nothing")
 
 
 def _is_taken_over(places: Iterable[int]) -> bool:

@@ -91,10 +91,10 @@ def test_a_job_of_an_earlier_run_does_nothing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv(RUN, earlier)
     with job(tmp_path, "mine", SELECT) as untouched, job(tmp_path, "other", FRENCH) as elsewhere:
         assert [one.communicate() for one in (untouched, elsewhere)] == [("began\n", "")] * 2
-    with job(tmp_path, "mine", SELECT, FRENCH) as first:
+    with job(tmp_path, "mine", SELECT, FRENCH) as first:  # its run may live, so this is no success
         said, complained = first.communicate()
-    assert (first.returncode, said) == (0, "")
-    assert "a later run makes these files; nothing to do" in complained
+    assert (first.returncode, said) == (1, "")
+    assert "UserError: a later run makes the files of this job, which does nothing" in complained
     monkeypatch.delenv(RUN)  # a scheduler that does not pass the environment on
     with job(tmp_path, "mine", SELECT, FRENCH) as unaware:
         assert unaware.communicate() == ("began\n", "")
