@@ -43,6 +43,7 @@ from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.files import UserError, check_room, read_json, warn
 from nmt.system.orphans import end_gently
+from nmt.system.records import IMMEDIATE
 from nmt.system.scheduler import check_slurm
 from nmt.training.metrics import ended_early
 
@@ -215,9 +216,11 @@ def check_command(rule: str, command: str) -> None:
 def begin(workflow: Any, experiment: str) -> None:
     """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
     jobs = list(workflow.dag.needrun_jobs())
-    take_over(experiment, workflow.dag.jobs)
+    take_over(experiment, jobs)
     if workflow.local_exec:
         check_unclaimed(experiment, jobs)
+    if workflow.remote_execution_settings.immediate_submit:
+        os.environ[IMMEDIATE] = "1"
     if workflow.executor_plugin.name == "slurm":
         check_slurm()
     if not workflow.deployment_settings.deployment_method and any(job.rule.name == "moses_build" for job in jobs):

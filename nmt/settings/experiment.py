@@ -264,7 +264,7 @@ def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tup
                 name=checked(one, identifier(), f"config: variants.{name}: its name with a seed"),
                 label=checked(f"{variant.label}, seed {seed}", text(), f"config: variants.{name}.label, with a seed"),
                 continues=variant.continues and named(variant.continues, place),
-                optimization=replace(variant.optimization, seed=seed),
+                optimization=replace(variant.optimization, seed=checked(seed, integer(0), "config: seeds, counted up")),
             )
     return whole, replicas
 

@@ -14,6 +14,7 @@ from typing import Any
 
 METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_io_read", "_io_write", "_mark_incomplete")
 REMOVED = "removed"  # of an output of a failed job
+IMMEDIATE = "NMT_IMMEDIATE_SUBMIT"  # tells jobs that their run ends before them, and removes no marks
 
 
 def remember_failures(job: Any, persistence: Any) -> None:
@@ -35,7 +36,7 @@ def remember_failures(job: Any, persistence: Any) -> None:
             failed = error
         finally:
             records = self.dag.workflow.persistence
-            for output in self.output if failed else ():
+            for output in self.output if failed and isinstance(records, persistence) else ():
                 key = records._get_key(output)
                 with suppress(OSError):  # on a full disk the mark of its start is still there
                     records._mark_incomplete(key, None)
@@ -61,7 +62,7 @@ def leave_marks(persistence: Any) -> None:
     the mark and runs the job again. So it does if a later run has meanwhile given up a job for the same outputs: they
     are not files that somebody has put there.
     """
-    if not all(hasattr(persistence, name) for name in (*METHODS, "_unmark_incomplete")):
+    if IMMEDIATE in os.environ or not all(hasattr(persistence, name) for name in (*METHODS, "_unmark_incomplete")):
         return
 
     def leave(self: Any, key: str) -> None:

@@ -247,6 +247,7 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
             "config: seeds: expected how many seeds, a whole number, from 1 to 1000, or a list of different",
         ),
         ("{seeds: [1, 1]}", "config: seeds: expected how many seeds"),
+        ("{seed: 999999999999999, seeds: 2}", "config: seeds, counted up: expected a whole number, 0 or more, not 10"),
         ("{seeds: []}", "config: seeds: expected how many seeds"),
         (
             "{seeds: 2, variants: {RNNsearch-30-seed1235: {updates: 1}}}",

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt.system.records import METHODS, leave_marks, remember_failures
+from nmt.system.records import IMMEDIATE, METHODS, leave_marks, remember_failures
 from tests.workflow import detached
 from tests.workflow.tree import wait_until
 
@@ -157,6 +157,25 @@ def test_what_such_a_job_makes_after_a_later_one_has_failed_is_not_used(tmp_path
     end_job(tmp_path)
     assert run(3)
     assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["old\n3\n"] * 2
+
+
+def test_a_job_whose_run_has_ended_by_plan_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(IMMEDIATE, "1")
+    persistence = SimpleNamespace(**dict.fromkeys((*METHODS, "_unmark_incomplete"), 1))
+    leave_marks(persistence)
+    assert persistence._unmark_incomplete == 1
+
+
+def test_records_in_a_database_are_left_alone(tmp_path: Path) -> None:
+    """Their class has other methods; a failed job is just that."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    for name in ("text", "first.fails"):
+        (tmp_path / name).touch()
+    words = [*command(1), "--cores", "1", "--persistence-backend", "db"]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "Error in rule first" in run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_a_class_with_other_methods_is_left_alone() -> None:

@@ -142,6 +142,14 @@ def test_run_times_are_drawn(report: Path) -> None:
     assert {"train", "translate", "table1", "index"} <= rules
 
 
+@pytest.mark.parametrize(("more", "warned"), [([], True), (["--report-after-run"], False)])
+def test_only_a_report_without_a_run_is_of_earlier_settings(done: Tree, more: list[str], warned: bool) -> None:
+    (done.folder / "beam.yaml").write_text("translate: {beam: 4}\n")
+    words = ["--dry-run", "--report", "results/smoke/beam.zip", *more]
+    said = done.snakemake(*words, configs=[*SMOKE, "beam.yaml"]).stdout
+    assert ("the report shows those of that run" in said) == warned
+
+
 def test_the_archive_holds_the_same(done: Tree, report: Path, tmp_path: Path) -> None:
     run = done.snakemake("--report", "results/smoke/report.zip", configs=SMOKE)
     assert run.returncode == 0, run.stdout

@@ -165,8 +165,10 @@ def test_a_job_that_a_killed_run_has_left_in_the_queue_does_nothing(here: Tree) 
         time.sleep(1)
         killed.kill()
         killed.communicate()
+    notes = {note: note.read_text() for note in (here.folder / ".snakemake/steps").iterdir()}
     later = here.snakemake("--cores", "1", *MAKE_SHORTLIST, configs=[])
     assert later.returncode == 0, later.stdout
+    assert sum(note.read_text() != noted for note, noted in notes.items()) == 1  # what it does not make is left alone
     made = (here.folder / SHORTLIST).stat()
     (here.folder / "hold").unlink()
     wait_until((here.folder / "job.code").exists, "the end of the job", lambda: True, pause=0.1)

@@ -66,7 +66,8 @@ with one_line_mistakes():
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
-        if any(word.partition("=")[0] == "--report" for word in sys.argv):
+        options = {word.partition("=")[0] for word in sys.argv}
+        if "--report" in options and not any(word.startswith("--report-a") for word in options):  # after a run
             show_what_made(EXPERIMENT.results, config)
     else:
         claim(EXPERIMENT.name, sys.argv)
