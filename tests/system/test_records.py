@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 
 from nmt.system.records import IMMEDIATE, METHODS, leave_marks, remember_failures
 from tests.workflow import detached
-from tests.workflow.tree import wait_until
+from tests.workflow.tree import FORKS, in_fork, wait_until
 
 ROOT = Path(__file__).parents[2]
 SNAKEFILE = f"""
@@ -57,13 +58,14 @@ rule last:
     shell:
         "test ! -e last.fails; cp {{input}} {{output}}"
 """
+SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 OPTIONS = ["--rerun-triggers", "mtime", "params", "input", "--max-checksum-file-size", "1TB"]
 OPTIONS += ["--nolock", "--rerun-incomplete"]
 Run = Callable[..., bool]
 
 
-def command(setting: int) -> list[str]:
-    return [sys.executable, "-m", "snakemake", *OPTIONS, "--config", f"setting={setting}"]
+def arguments(setting: int) -> list[str]:
+    return [*OPTIONS, "--config", f"setting={setting}"]
 
 
 @pytest.fixture
@@ -75,10 +77,13 @@ def run(tmp_path: Path) -> Run:
     def run(setting: int, obstacle: str | None = None) -> bool:
         if obstacle is not None:
             (tmp_path / obstacle).touch()
-        ended = subprocess.run([*command(setting), "--cores", "1"], cwd=tmp_path, capture_output=True)
+        words = [*arguments(setting), "--cores", "1"]
+        process = FORKS.Process(target=in_fork, args=(words, tmp_path, {}, os.devnull))
+        process.start()
+        process.join()
         if obstacle is not None:
             (tmp_path / obstacle).unlink()
-        return ended.returncode == 0
+        return process.exitcode == 0
 
     assert run(1)
     assert (tmp_path / "last").read_text() == "old\n1\n"
@@ -129,8 +134,8 @@ def test_a_setting_that_is_set_back_between_failures_is_remembered(tmp_path: Pat
 def kill_run(folder: Path) -> None:
     """Kill a run with setting 2 on a cluster while `first`, which goes on, is waiting for the end of the file wait2."""
     (folder / "wait2").touch()
-    words = [*command(2), *detached.options(folder)]
-    main = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [*arguments(2), *detached.options(folder)]
+    main = subprocess.Popen([*SNAKEMAKE, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until((folder / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
     main.kill()
     main.wait()
@@ -171,7 +176,7 @@ def test_records_in_a_database_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     for name in ("text", "first.fails"):
         (tmp_path / name).touch()
-    words = [*command(1), "--cores", "1", "--persistence-backend", "db"]
+    words = [*SNAKEMAKE, *arguments(1), "--cores", "1", "--persistence-backend", "db"]
     run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1
     assert "Error in rule first" in run.stderr
