@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
-from nmt.corpora.pieces import SPACE
+from nmt.corpora.pieces import BYTE, SPACE, word_of
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
 from nmt.system.tables import rows_of_csv
@@ -143,9 +144,14 @@ def reader(language: str | None, *, pieces: bool = False) -> Reader:
 
 
 def _read_pieces(pieces: Sequence[str]) -> str:
+    """A piece that only says that there is a space is an empty word, as are all bytes of characters but the first."""
+    words: list[str] = []
+    for is_byte, group in groupby(pieces, lambda piece: BYTE.fullmatch(piece) is not None):
+        found = list(group)
+        words += [word_of(found), *[""] * (len(found) - 1)] if is_byte else [one.removeprefix(SPACE) for one in found]
     spaces = (" " if piece.startswith(SPACE) else JOINT for piece in pieces)
-    shown = (visible(piece.removeprefix(SPACE) or SPACE) for piece in pieces)
-    return "".join(map(str.__add__, spaces, shown))[1:]
+    shown = "".join(space + visible(word) for space, word in zip(spaces, words, strict=True))[1:]
+    return shown or SPACE * len(pieces[:1])  # one word, even if it is empty
 
 
 def script(name: str) -> str:

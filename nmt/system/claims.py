@@ -65,16 +65,21 @@ def claim(experiment: str, words: Sequence[str]) -> None:
     os.environ[CLAIMED] = "1"
     steps = takewhile(lambda word: not word.startswith("--"), words[words.index(TARGETS) + 1 :])
     places = sorted(_byte(experiment, step) for step in steps)  # in order, so that no two jobs wait for each other
+    if _is_taken_over(places):
+        time.sleep(PATIENCE)  # without locks, which nobody should wait for
+        _check(places)
     with suppress(OSError):
         file = _open()
         for byte in places:
             if not _is_free(file, byte):
                 warn("another job, probably of a killed run, makes the same files; waiting for it to end")
                 fcntl.lockf(file, fcntl.LOCK_EX, 1, byte)
+    _check(places)
+
+
+def _check(places: Iterable[int]) -> None:
     if _is_taken_over(places):
-        time.sleep(PATIENCE)
-        if _is_taken_over(places):
-            raise UserError("a later run makes the files of this job, which does nothing")
+        raise UserError("a later run makes the files of this job, which does nothing")
 
 
 def _is_taken_over(places: Iterable[int]) -> bool:

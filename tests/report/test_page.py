@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from nmt.report.page import reader, shades
@@ -32,8 +34,19 @@ def test_words_of_text_that_came_tokenized_stay_apart() -> None:
 
 def test_pieces_say_where_spaces_are() -> None:
     read = reader(None, pieces=True)
-    assert read(["▁บ้าน", "เก่า", "▁", "สวย"]) == "บ้าน\bเก่า ▁\bสวย"
+    assert read(["▁บ้าน", "เก่า", "▁", "สวย"]) == "บ้าน\bเก่า \bสวย"
+    assert read(["▁", "你", "好"]) == "\b你\b好"
     assert read([]) == ""
+    assert read(["▁"]) == "▁"
+
+
+def test_bytes_are_shown_as_their_characters() -> None:
+    """In the first of them, so that each piece is still a word."""
+    pieces = ["▁的", "<0xE9>", "<0xBE>", "<0x98>", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>", "▁", "<0xE9>", "。"]
+    shown = reader(None, pieces=True)(pieces)
+    assert shown == "的\b龘🙂\b\b\b\b\b\b \b\ufffd\b。"
+    assert len(re.split("[ \b]", shown)) == len(pieces)
+    assert reader(None, pieces=True)(["<0x08>", "<0x0A>"]) == "␈\b"
 
 
 def test_a_word_may_be_the_sign_of_a_space() -> None:
