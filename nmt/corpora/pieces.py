@@ -71,7 +71,7 @@ class Pieces:
         return map(self.split, lines)
 
     def join(self, symbols: Iterable[str]) -> list[str]:
-        return [word_of(word) for word in _grouped(symbols)]
+        return [_text(word) for word in _grouped(symbols)]
 
     def owners(self, symbols: Iterable[str]) -> list[int]:
         return [number for number, word in enumerate(_grouped(symbols)) for _ in word]
@@ -89,7 +89,7 @@ def _grouped(symbols: Iterable[str]) -> list[list[str]]:
     return words
 
 
-def word_of(symbols: Iterable[str]) -> str:
+def _text(symbols: Iterable[str]) -> str:
     """The word that consists of `symbols`: without white space, and not empty, whatever a model writes."""
     coded = b"".join(
         bytes([int(byte[1], 16)]) if (byte := BYTE.fullmatch(symbol)) else symbol.replace(SPACE, "").encode()

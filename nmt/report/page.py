@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
-from nmt.corpora.pieces import BYTE, SPACE, word_of
+from nmt.corpora.pieces import BYTE, SPACE
 from nmt.report.markup import MADE_UP
 from nmt.system.files import UserError, read_lines
 from nmt.system.tables import rows_of_csv
@@ -148,7 +148,11 @@ def _read_pieces(pieces: Sequence[str]) -> str:
     words: list[str] = []
     for is_byte, group in groupby(pieces, lambda piece: BYTE.fullmatch(piece) is not None):
         found = list(group)
-        words += [word_of(found), *[""] * (len(found) - 1)] if is_byte else [one.removeprefix(SPACE) for one in found]
+        if is_byte:
+            text = bytes(int(byte.strip("<>"), 16) for byte in found).decode(errors="replace")
+            words += ["".join(text.split()), *[""] * (len(found) - 1)]
+        else:
+            words += [piece.removeprefix(SPACE) for piece in found]
     spaces = (" " if piece.startswith(SPACE) else JOINT for piece in pieces)
     shown = "".join(space + visible(word) for space, word in zip(spaces, words, strict=True))[1:]
     return shown or SPACE * len(pieces[:1])  # one word, even if it is empty
