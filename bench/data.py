@@ -35,6 +35,7 @@ from bench.scale import (
     write_rows,
     write_tables,
 )
+from bench.table import one_line_mistakes
 from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
 from nmt.settings.sections import Shard
@@ -233,7 +234,7 @@ def main(words: list[str] | None = None) -> None:
     )
     parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
     arguments = parser.parse_args(words)
-    try:
+    with one_line_mistakes("data"):
         if name_of_text(arguments.corpora) == BUILT_IN:
             warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
         rows: list[Row] = []
@@ -242,8 +243,6 @@ def main(words: list[str] | None = None) -> None:
                 rows += bench(pairs, arguments.corpora, folder)
         write_rows(arguments.output, rows)
         write_tables(arguments.output, arguments.memory, arguments.costs, arguments.page)
-    except UserError as error:
-        raise SystemExit(f"bench.data: {error}") from None
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from statistics import fmean, stdev
 
 import pandas as pd
 
-from bench.table import write
+from bench.table import one_line_mistakes, write
 from nmt.settings.checks import finite, integer, read_values
 from nmt.settings.extends import read_experiment
-from nmt.system.files import UserError, read_lines
+from nmt.system.files import read_lines
 
 
 def rows(file: str) -> list[dict[str, object]]:
@@ -52,10 +52,8 @@ def main() -> None:
     parser.add_argument("experiments", nargs="+", metavar="FILE")
     parser.add_argument("--output", type=Path, help="CSV file (default: the table is only printed)")
     arguments = parser.parse_args()
-    try:
+    with one_line_mistakes("dropout"):
         found = [row for file in arguments.experiments for row in rows(file)]
-    except UserError as error:
-        raise SystemExit(f"bench.dropout: {error}") from None
     write(pd.DataFrame(found), arguments.output)
 
 

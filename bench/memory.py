@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bench.command import processor
 from bench.data import LMPLZ, SEED, Words, make_parser, measure, sides, workplace
 from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_rows, write_tables
+from bench.table import one_line_mistakes
 from nmt.corpora.arrays import write_array
 from nmt.corpora.clean import RECORD
 from nmt.corpora.registry import read_registry
@@ -26,7 +27,6 @@ from nmt.corpora.score_pairs import RATING
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist
 from nmt.settings import sections
 from nmt.settings.sections import Shard
-from nmt.system.files import UserError
 
 PIECE = 10_000  # pairs that the text repeats; a small number, because a process starts with the size of its parent
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the digests are its multiples, all different and unordered
@@ -128,13 +128,11 @@ def main(words: list[str] | None = None) -> None:
     )
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
     arguments = parser.parse_args(words)
-    try:
+    with one_line_mistakes("memory"):
         with workplace(arguments.folder) as folder:
             peaks = bench(arguments.registry, folder)
         write_rows(arguments.output, peaks)
         write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
-    except UserError as error:
-        raise SystemExit(f"bench.memory: {error}") from None
 
 
 if __name__ == "__main__":

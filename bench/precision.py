@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from bench.command import run
-from bench.table import make_parser
+from bench.table import make_parser, one_line_mistakes
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 from nmt.system.files import UserError
@@ -72,12 +72,10 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=1000, help="updates of each model (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
     arguments = parser.parse_args()
-    try:
+    with one_line_mistakes("precision"):
         table = pd.concat(
             [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
         )
-    except UserError as error:
-        raise SystemExit(f"bench.precision: {error}") from None
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
     draw(table, [str(arguments.output.with_suffix(ending)) for ending in (".png", ".svg")])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, write
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.learn_pieces import learn
 from nmt.corpora.normalization import normalized
@@ -76,13 +76,11 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
     arguments = parser.parse_args(words)
     files = [file for path in arguments.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    try:
+    with one_line_mistakes("round_trip"):
         if not files:
             raise UserError(f"{arguments.paths[0]}: no files in it")
         check_apart([arguments.output], files)
         rows = [measure(read(file)) for file in files]
-    except UserError as error:
-        raise SystemExit(f"bench.round_trip: {error}") from None
     write(pd.DataFrame(rows), arguments.output)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+
+from nmt.system.files import UserError
 
 
 def make_parser(
@@ -35,6 +38,15 @@ def make_parser(
         only = f"implementations to measure (default: {shlex.join(names)})"
         parser.add_argument("--only", nargs="+", type=known, default=names, metavar="NAME", help=only)
     return parser
+
+
+@contextmanager
+def one_line_mistakes(name: str) -> Iterator[None]:
+    """A user's mistake in the context ends `python -m bench.NAME` with one line."""
+    try:
+        yield
+    except UserError as error:
+        raise SystemExit(f"bench.{name}: {error}") from None
 
 
 def _count(word: str) -> int:

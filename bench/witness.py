@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from bench.command import run
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, write
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.sentences import read_parallel
 from nmt.settings.checks import unknown
@@ -105,10 +105,8 @@ def main() -> None:
         "--python", default=".venv-peers/bin/python", help="interpreter of JoeyNMT (default: %(default)s)"
     )
     arguments = parser.parse_args()
-    try:
+    with one_line_mistakes("witness"):
         witness(arguments)
-    except UserError as error:
-        raise SystemExit(f"bench.witness: {error}") from None
 
 
 def witness(arguments: argparse.Namespace) -> None:

@@ -214,7 +214,7 @@ def check_command(rule: str, command: str) -> None:
 
 
 def begin(workflow: Any, experiment: str) -> None:
-    """Check that jobs can be started and Moses built, and prepare for the end of this run, whichever way it comes."""
+    """Take steps over from earlier runs, check that jobs can be started and Moses built, and prepare for any end."""
     jobs = list(workflow.dag.needrun_jobs())
     take_over(experiment, jobs)
     if workflow.local_exec:

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--members", nargs="+", required=True, help="files inside, or FILE:1 and FILE:2; '' for the archive itself"
     )
     parser.add_argument(
-        "--digests", nargs="*", default=[], help="SHA-256 that each archive must have, '' for any; none: not compared"
+        "--digests", nargs="*", default=[], help="SHA-256 of each archive, '' for any (default: they are not compared)"
     )
     parser.add_argument("--expected-pairs", type=int, nargs="?", help="warn if there are more or fewer")
     add_normalize_argument(parser)

@@ -56,8 +56,9 @@ function rove(container, items, width) {
 // The words that a row of weights is largest for, and how large; the rest is less than a twentieth each. The model may
 // have read only the first of `sources`.
 function attended(row, sources) {
-  const end = weights(row).length - 1;
-  const most = weights(row).map((weight, place) => [weight, place === end ? END : sources[place]]).filter(([weight]) => weight >= 0.05);
+  const all = weights(row);
+  const named = all.map((weight, place) => [weight, place < all.length - 1 ? sources[place] : END]);
+  const most = named.filter(([weight]) => weight >= 0.05);
   return most.sort(([one], [other]) => other - one).map(([weight, word]) => `${word} ${weight.toFixed(2)}`).join(", ");
 }
 

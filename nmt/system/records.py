@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 METHODS = ("incomplete", "_filter_incomplete_keys", "_get_key", "_io_read", "_io_write", "_mark_incomplete")
-REMOVED = "removed"  # of an output of a failed job
+REMOVED = "removed"  # whether a failed job has left no such output
 IMMEDIATE = "NMT_IMMEDIATE_SUBMIT"  # tells jobs that their run ends before them, and removes no marks
 
 
@@ -37,11 +37,9 @@ def remember_failures(job: Any, persistence: Any) -> None:
         finally:
             records = self.dag.workflow.persistence
             for output in self.output if failed and isinstance(records, persistence) else ():
-                key = records._get_key(output)
+                mark = {"external_jobid": None, REMOVED: not os.path.lexists(output)}
                 with suppress(OSError):  # on a full disk the mark of its start is still there
-                    records._mark_incomplete(key, None)
-                    if not os.path.lexists(output):
-                        records._io_write(records._incomplete_path, {"external_jobid": None, REMOVED: True}, key)
+                    records._io_write(records._incomplete_path, mark, records._get_key(output))
 
     async def also_missing(self: Any, job: Any) -> list[Any]:
         if not self.dag.workflow.dag_settings.force_incomplete:

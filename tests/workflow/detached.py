@@ -23,7 +23,7 @@ case $(cat job.code 2> /dev/null) in '') echo running ;; 0) echo success ;; *) e
 def options(folder: Path) -> list[str]:
     """Options with which Snakemake, in `folder`, submits one job at a time.
 
-    Snakemake leaves the file `submitted` there, and the job job.log and job.code.
+    The submission leaves the file `submitted` there, and the job `job.log` and `job.code`.
     """
     for name, script in (("submit", SUBMIT), ("status", STATUS)):
         (folder / name).write_text(script)

@@ -67,7 +67,8 @@ with one_line_mistakes():
         check_models(EXPERIMENT)
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
         options = {word.partition("=")[0] for word in sys.argv}
-        if "--report" in options and not any(word.startswith("--report-a") for word in options):  # after a run
+        # With --report-after-run, the report shows the run that it follows.
+        if "--report" in options and not any(word.startswith("--report-a") for word in options):
             show_what_made(EXPERIMENT.results, config)
     else:
         claim(EXPERIMENT.name, sys.argv)
@@ -139,7 +140,7 @@ def fetched(wildcards):
 def own_digests(wildcards):
     """The digest of each archive of a corpus that is the user's own file, and "" for each that is fetched."""
     files = [OWN.get(one.address) for one in REGISTRY[wildcards.corpus].archives]
-    return [file and own_digest(file) or "" for file in files]
+    return [own_digest(file) if file else "" for file in files]
 
 
 def readings(wildcards):
