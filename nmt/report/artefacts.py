@@ -152,13 +152,15 @@ def front(page: Iterable[tuple[Artefact, str]]) -> str:
 
 
 def targets(artefacts: Iterable[Artefact], places: Mapping[str, str]) -> list[str]:
-    """The files that an experiment is asked for: every artefact, its page in the report if it is a table, the index.
+    """The results that an experiment is asked for: every artefact and the index.
 
     `places` maps the folder of each test set to its name.
     """
     files = ["<results>/index.html", *(f"<results>/index/{name}.js" for name in places.values())]
-    for one in artefacts:
-        files += [f"<results>/{file}" for file in one.files(places)]
-        if not one.is_figure:
-            files += [f"<data>/sheets/{place}{one.name}.html" for place in one.places(places)]
-    return files
+    return files + [f"<results>/{file}" for one in artefacts for file in one.files(places)]
+
+
+def sheets(artefacts: Iterable[Artefact], places: Iterable[str]) -> list[str]:
+    """The page of each table in the report."""
+    tables = [one for one in artefacts if not one.is_figure]
+    return [f"<data>/sheets/{place}{one.name}.html" for one in tables for place in one.places(places)]

@@ -60,12 +60,12 @@ class Settings:
 ASK = """\
 import json
 from nmt import papers
-from nmt.report.artefacts import collect, targets
+from nmt.report.artefacts import collect, sheets, targets
 from tests.papers.experiment import experiment
 
 second = experiment(paper={"name": "second2020"}, select={"rule": "all"})
-found = collect(second, papers.artefacts(second))
-print(json.dumps([papers.names(), papers.page_head(second), targets(found.values(), {"": "d", "e/": "e"})]))
+found, places = collect(second, papers.artefacts(second)).values(), {"": "d", "e/": "e"}
+print(json.dumps([papers.names(), papers.page_head(second), targets(found, places) + sheets(found, places)]))
 """
 
 

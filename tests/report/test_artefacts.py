@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from nmt.report.artefacts import FIGURE, Artefact, collect, compared, front, on_page, selection, targets
+from nmt.report.artefacts import FIGURE, Artefact, collect, compared, front, on_page, selection, sheets, targets
 from tests.papers.experiment import experiment
 
 TABLE = Artefact("scores", "Scores", "Tables", "a/scores.rst", ("csv", "md"), "md", each_set=True)
@@ -67,9 +67,9 @@ def test_targets_are_files_of_all_sets_and_a_sheet_for_each_table() -> None:
     assert targets([TABLE, DRAWING], PLACES) == [
         *("<results>/index.html", "<results>/index/first.js", "<results>/index/second.js"),
         *("<results>/scores.csv", "<results>/scores.md", "<results>/second/scores.csv", "<results>/second/scores.md"),
-        *("<data>/sheets/scores.html", "<data>/sheets/second/scores.html"),
         *("<results>/drawing.pdf", "<results>/drawing.svg", "<results>/drawing.png"),
     ]
+    assert sheets([TABLE, DRAWING], PLACES) == ["<data>/sheets/scores.html", "<data>/sheets/second/scores.html"]
 
 
 def test_the_page_shows_all_of_the_first_set_in_order_then_the_other_sets() -> None:

@@ -69,6 +69,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
         found.server_close()
 
 
+class SmallBuffers(serve._Server):
+    """The system holds as little as it can of what a client has not read."""
+
+    def server_bind(self) -> None:
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        super().server_bind()
+
+
 def ask(port: int, line: str) -> list[dict[str, Any]]:
     """The messages that answer `line`."""
     status, body = send(port, json.dumps({"text": line}))
@@ -76,8 +84,10 @@ def ask(port: int, line: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in body.split("\n")[:-1]]
 
 
-def send(port: int, body: str, path: str = "/translate", headers: dict[str, str] = JSON) -> tuple[int, str]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+def send(
+    port: int, body: str, path: str = "/translate", headers: dict[str, str] = JSON, to: str = "127.0.0.1"
+) -> tuple[int, str]:
+    connection = HTTPConnection(to, port, timeout=60)
     connection.request("POST", path, body.encode(), headers)
     answer = connection.getresponse()
     found = answer.status, answer.read().decode()
@@ -249,9 +259,9 @@ def test_the_page_is_for_this_machine(start: Callable[..., int], tmp_path: Path)
     assert connection.getresponse().status == 404
 
 
-@pytest.mark.parametrize("host", ["LOCALHOST", "127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("host", ["LOCALHOST", "127.0.0.1", "127.0.0.2", "0.0.0.0"])
 def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[..., int]) -> None:
-    port, body = start(host=host), json.dumps({"text": LINE})
+    port, body, to = start(host=host), json.dumps({"text": LINE}), host.replace("0.0.0.0", "127.0.0.1")
     for name, status in (
         ("localhost", 200),
         ("LocalHost:1", 200),
@@ -262,14 +272,14 @@ def test_the_address_decides_and_not_its_spelling(host: str, start: Callable[...
         ("[fd00::9]:80", 403),
         ("", 403),
     ):
-        assert send(port, body, headers={**JSON, "Host": name})[0] == status
+        assert send(port, body, headers={**JSON, "Host": name}, to=to)[0] == status
     for name, advice in (
         ("evil.example", "if it is behind a proxy, start it with --allow-host evil.example"),
         ("fd00::9", "if it is behind a proxy, start it with --allow-host fd00::9"),
         ("", "send its name as Host"),
     ):
         host = f"[{name}]:1" if ":" in name else name
-        said = send(port, body, headers={**JSON, "Host": host})[1]
+        said = send(port, body, headers={**JSON, "Host": host}, to=to)[1]
         assert said == f"{name!r} is not a name of this server; {advice}\n"
 
 
@@ -290,14 +300,15 @@ def test_more_connections_than_select_takes(start: Callable[..., int]) -> None:
         assert ask(port, "s2")[-1]["done"]
 
 
-@pytest.mark.slow  # a minute of searching, which fills the buffers of the system
 def test_a_client_that_does_not_read_blocks_no_other(
     start: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serve, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(serve, "SHARE", 0)
+    monkeypatch.setattr(serve, "LONGEST_SEARCH", 2)
+    monkeypatch.setattr(serve, "_Server", SmallBuffers)
     port = start(end=-50)
-    body = json.dumps({"text": "s2 " * LONGEST}).encode()
+    body = json.dumps({"text": "s2 " * 150}).encode()
     head = "POST /translate HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with socket.socket() as silent:
         silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -349,6 +360,8 @@ def test_a_users_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == said
     assert main([*command, "--port", "65536"]) == 1
     assert capsys.readouterr().err == "nmt serve: --port 65536: must be from 0 to 65535\n"
+    assert main([*command, "--beam", "1001"]) == 1
+    assert capsys.readouterr().err == "nmt serve: --beam 1001: must be from 1 to 1000\n"
     assert main([*command, "--host", 70 * "ü"]) == 1
     assert capsys.readouterr().err.endswith("--port 8000: no name of a machine; name others\n")
     assert main([*command, "--host", ""]) == 1

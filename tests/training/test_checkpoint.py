@@ -399,17 +399,6 @@ def test_a_checkpoint_without_the_digests_of_shortlists_is_read(tmp_path: Path) 
     assert updates(tmp_path) == 3
 
 
-def test_under_torchrun_a_second_training_does_not_wait(tmp_path: Path) -> None:
-    """The other processes would wait for it, and end in half an hour."""
-    folder = tmp_path / "checkpoints"
-    with (
-        locked(folder),
-        pytest.raises(UserError, match="trains there; wait for it to end"),
-        locked(folder, wait=False),
-    ):
-        pytest.fail("entered")
-
-
 @pytest.mark.parametrize("name", ["latest.pt", "previous.pt", ".latest.pt.1.partial", "metrics.jsonl"])
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, partial(os.symlink, "../diary"), partial(os.symlink, "nowhere")])
 def test_what_is_no_file_in_its_place_is_one_line(tmp_path: Path, make: Callable[[Path], None], name: str) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from nmt.__main__ import main
 from nmt.corpora.padding import pad
 from nmt.settings.variant import Variant
 from nmt.system.files import UserError
-from nmt.training import loop, train
+from nmt.training import checkpoint, loop, train
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined
 from tests.training.toy import arguments, records
@@ -78,6 +79,17 @@ def test_the_end_of_another_process_is_one_line(monkeypatch: pytest.MonkeyPatch,
     kind, message = (UserError, "process of this training has ended") if "gloo" in said else (RuntimeError, said)
     with pytest.raises(kind, match=message), joined(torch.device("cpu")):
         raise RuntimeError(said)
+
+
+def test_under_torchrun_a_second_training_does_not_wait(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other processes would wait for it, and end in half an hour."""
+    monkeypatch.setattr(train, "joined", lambda device: nullcontext(Processes(rank=0, world=2)))
+    monkeypatch.setattr(checkpoint, "warn", pytest.fail)  # that it waits
+    with checkpoint.locked(tmp_path / "checkpoints"):
+        assert main(arguments(toy, tmp_path)) == 1
+    assert capsys.readouterr().err.endswith("another process trains there; wait for it to end\n")
 
 
 class KilledError(Exception):

@@ -1,17 +1,19 @@
-"""Before a long run, Snakemake says what it will fetch and how long it trains; a dry run says nothing of it."""
+"""The start of a run, which says how long it takes or why it cannot begin; and locks, which it takes then."""
 
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import shutil
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from nmt.monitor.forecast import BENCH
-from tests.workflow.tree import ROOT, SMOKE, Tree
+from tests.workflow.tree import ROOT, SMOKE, Tree, wait_until
 
 TARGET = "data/wmt14/models/RNNsearch-50/model.safetensors"
 SAID = r"nmt: this run fetches 8 archives, at least 6\.6 GB, and trains 1 model for about \d+ days in all"
@@ -65,6 +67,23 @@ def test_the_locks_of_a_living_run_are_kept(tmp_path: Path) -> None:
         assert run.returncode == 1
         assert "snakemake: --unlock: another run works here, and needs its locks; wait for it to end" in run.stdout
     assert tree.snakemake("--unlock", configs=SMOKE).returncode == 0
+
+
+def test_of_two_runs_a_killed_one_leaves_no_locks(tmp_path: Path) -> None:
+    """Snakemake would refuse the same run, and advise an option that removes the locks of the living one, too."""
+    (tmp_path / "tree").mkdir()
+    tree = Tree(tmp_path / "tree")
+    words = ["--cores", "1", "data/smoke/mirror/parliament.tgz", "--configfile", *SMOKE]
+    (tree.folder / ".snakemake").mkdir()
+    with open(tree.folder / ".snakemake/runs.lock", "w") as living:
+        fcntl.flock(living, fcntl.LOCK_SH)
+        with tree.start(*words, configs=[]) as killed:
+            log = tree.folder / "logs/generate/smoke"
+            wait_until(log.exists, "its first job", lambda: killed.poll() is None, pause=0.01)
+            os.killpg(killed.pid, signal.SIGKILL)
+        assert any((tree.folder / ".snakemake/locks").iterdir())
+        run = tree.snakemake(*words, configs=[])
+        assert run.returncode == 0, run.stdout
 
 
 def test_the_end_of_a_run_spares_the_locks_of_others(tmp_path: Path) -> None:

@@ -68,6 +68,13 @@ def test_the_page_leads_to_results(tree: Tree) -> None:
     )
 
 
+def test_a_page_without_its_folder_is_made_again(tree: Tree) -> None:
+    index = tree.folder / "results/mine/index"
+    index.rename(tree.folder / "index")
+    assert planned(tree) == {"index"}
+    (tree.folder / "index").rename(index)
+
+
 def test_a_run_for_less_than_everything_ends_as_it_did(tree: Tree) -> None:
     [words] = plannable(PAGE)
     run = tree.snakemake("results/mine/table1.csv", "--force", *words, "small.yaml", configs=[])
@@ -254,6 +261,8 @@ def test_mistakes_end_the_dry_run_with_a_line(tree: Tree) -> None:
     assert "test.de: text of both test and development" in said(tree, configs=["wrong.yaml"])
     wrong.write_text(f"{overlay}results: results/mine\n")
     assert "results/mine is the folder of the experiment mine" in said(tree, configs=["wrong.yaml"])
+    wrong.write_text("extends: config/mine.yaml\nexperiment: mine\n")
+    assert said(tree, configs=["wrong.yaml"]).startswith("wrong.yaml: experiment mine is also that of config/mine.yaml")
     wrong.write_text("extends: config/open.yaml\nexperiment: wrong\nmirror: ~/no/such\n")
     assert said(tree, configs=["wrong.yaml"]).startswith("mirror: ~/no/such: no such folder")
     wanted = said(tree, "results/mine/table1.csv", configs=[])

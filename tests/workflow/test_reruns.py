@@ -65,6 +65,17 @@ def test_results_are_made_again_without_models(done: Tree) -> None:
     assert not {rule for rule in made if rule.startswith("thot_")}
 
 
+def test_deleted_data_are_made_again_for_what_must_be_made_again(done: Tree) -> None:
+    """The tables' pages in the report lie beside the data, but are made from the tables."""
+    data, away = done.folder / "data/smoke", done.folder / "away"
+    data.rename(away)
+    try:
+        assert all(rule.startswith("sheet_") for rule, _ in done.plan())
+        assert {"fetch", "train", "table1"} <= {rule for rule, _ in done.plan(options=("--forcerun", "table1"))}
+    finally:
+        away.rename(data)
+
+
 def test_touched_files_rerun_nothing(done: Tree) -> None:
     """Every file, in the order that makes each input newer than what was made from it, as a careless copy may."""
     folders = [done.folder / name for name in ("data", "results", "nmt", "workflow", "config")]

@@ -310,6 +310,8 @@ def test_without_network_one_line_names_address_and_mirror(tree: Tree) -> None:
         ("registry: data/none.tsv", "data/none.tsv"),
         ("phrase_based: {system: moses, pairs: 0, bin: nowhere}", "bin: no program moses, lmplz, build_binary, "),
         ("defaults: {epsilon: 1e-8}", "write 1.0e-8"),
+        ("seed: 2\nseed: 3", "mistake.yaml: seed is set twice, in lines 1 and 2; remove one"),
+        ("seed: 010", "mistake.yaml: line 1: YAML reads 010 as 8; write 8"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_one_line(tree: Tree, overlay: str, expected: str) -> None:

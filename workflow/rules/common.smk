@@ -25,7 +25,7 @@ from nmt.corpora.lock import lock_path
 from nmt.corpora.own import digest as own_digest
 from nmt.corpora.own import reading
 from nmt.corpora.parts import cut_corpora, held_out_sets
-from nmt.report.artefacts import front, on_page, targets
+from nmt.report.artefacts import front, on_page, sheets, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
