@@ -5,8 +5,8 @@ text of its segments is extracted; if both sides are SGML, segments of the same 
 members FILE:1 and FILE:2 are the first and the second column of FILE; columns are separated by tabs or, if the lines
 hold `|||`, by that. Lines are split at newlines only and normalized (`nmt.corpora.normalization`); a carriage return
 before a newline is removed, a NUL becomes a space, and other control and separator characters stay in their line. A few
-lines that are not UTF-8 are repaired; a side in Latin-1 or UTF-16 is refused, and so are XML, HTML and lines that end
-in carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
+lines that are not UTF-8 are repaired; a side in another encoding is refused, and so are XML, HTML and lines that end in
+carriage returns. A few lines of FILE that do not hold all columns become empty, and `clean` drops them. No line may
 be longer than `LONGEST`.
 """
 
@@ -190,15 +190,14 @@ def _lines(stream: io.BufferedReader, place: str) -> Iterator[str]:
     if number == 1 and b"\r" in raw:
         raise UserError(f"{place}: lines end in carriage returns; convert the file, so that they end in newlines")
     # Damage is rare among lines with accents; if most of those lines are not UTF-8, the file has another encoding.
-    latin = invalid > beyond_ascii
-    if invalid > INVALID_ALLOWED * number or (latin and invalid >= STRAY):
+    if invalid > INVALID_ALLOWED * number or (invalid >= STRAY and invalid > beyond_ascii):
         if 2 * binary > invalid:
             raise UserError(
                 f"{place}: line {first} is no text, as are {binary} of {number} lines; unpack the file, or name another"
             )
-        encoding = "Latin-1, not UTF-8" if latin else "not UTF-8"
         raise UserError(
-            f"{place}: line {first} is {encoding}, as are {invalid} of {number} lines; convert the file to UTF-8"
+            f"{place}: line {first} is not UTF-8, as are {invalid} of {number} lines; find out in which encoding the "
+            "file is, and convert it"
         )
     if invalid:
         warn(f"{place}: {invalid} of {number} lines, first {first}, are not UTF-8; the broken bytes became U+FFFD")

@@ -126,6 +126,7 @@ def run(arguments: argparse.Namespace) -> None:
     own, folder = Files(*(tuple(files.get(name, ())) for name in TEXTS)).pairs(), Path("data")
     if drawn:
         folder /= f"{arguments.name}.split"  # no experiment has such a name
+        check_unnamed(folder)
         names = {"train": [*own["train"]], **{name: [name] for name in drawn}}
         files |= {use: [f"{folder}/{name}.{end}" for name in names[use] for end in ends] for use in names}
     written = partial(
@@ -149,6 +150,13 @@ def run(arguments: argparse.Namespace) -> None:
     pairs = check_texts(experiment)
     write_lines(path, written(pairs=pairs).split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
+
+
+def check_unnamed(folder: Path) -> None:
+    """Raise UserError where a file of an experiment names text in `folder`, as one that was renamed may do."""
+    for known in experiments():
+        if f"{folder}/" in Path(known.file).read_text(encoding="utf-8", errors="replace"):
+            raise UserError(f"NAME: {known.file} names text in {folder}, which would be replaced; choose another name")
 
 
 def sides_of(file: str) -> list[str]:

@@ -47,7 +47,7 @@ def remember_failures(job: Any, persistence: Any) -> None:
         keys = {output: self._get_key(output) for output in job.output}
         marked = self._filter_incomplete_keys(keys.values())
         if any([await output.exists() for output in keys]):
-            marked = {key for key in marked if not self._io_read(self._incomplete_path, key).get(REMOVED)}
+            marked = {key for key in marked if not _removed(self, key)}
         return [output for output, key in keys.items() if key in marked]
 
     job.postprocess, persistence.incomplete = mark_failed, also_missing
@@ -64,8 +64,16 @@ def leave_marks(persistence: Any) -> None:
         return
 
     def leave(self: Any, key: str) -> None:
-        mark = self._io_read(self._incomplete_path, key)
-        if not mark or mark.get(REMOVED):
+        if _removed(self, key) is not False:
             self._mark_incomplete(key, None)
 
     persistence._unmark_incomplete = leave
+
+
+def _removed(persistence: Any, key: str) -> bool | None:
+    """Whether a failed job has left no such output; None if there is no mark, or one that is damaged."""
+    try:
+        mark = persistence._io_read(persistence._incomplete_path, key)
+    except (OSError, ValueError):
+        return None
+    return mark.get(REMOVED, False) is True if isinstance(mark, dict) and mark else None

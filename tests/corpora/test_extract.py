@@ -212,14 +212,14 @@ def test_many_invalid_bytes_are_refused(tmp_path: Path) -> None:
 def test_a_side_in_latin_1_is_refused(tmp_path: Path) -> None:
     french = "Rien .\nLa forêt était là .\nIl a mangé .\n"
     archive = tar(tmp_path / "c.tgz", {"c.en": b"a\n" * 3, "c.fr": french.encode("latin-1")})
-    said = r"^c: .*c\.tgz:c\.fr: line 2 is Latin-1, not UTF-8, as are 2 of 3 lines; convert"
+    said = r"^c: .*c\.tgz:c\.fr: line 2 is not UTF-8, as are 2 of 3 lines; find out in which encoding the file is"
     refused(tmp_path, (archive, archive), ("c.en", "c.fr"), said=said)
 
 
 def test_a_side_in_latin_1_with_few_accents_is_refused(tmp_path: Path) -> None:
     """English text with an accent on one line in a thousand: fewer than the share of invalid lines that is allowed."""
     rare = [b"caf\xe9\n" if number % 1000 == 999 else b"fine\n" for number in range(20_000)]
-    refused(tmp_path, plain(tmp_path, b"".join(rare), b"x\n" * 20_000), said=r"x\.en: line 1000 is Latin-1")
+    refused(tmp_path, plain(tmp_path, b"".join(rare), b"x\n" * 20_000), said=r"x\.en: line 1000 is not UTF-8")
     mixed = [line if number % 100 else "café\n".encode() for number, line in enumerate(rare)]
     assert extracted(tmp_path, plain(tmp_path, b"".join(mixed), b"x\n" * 20_000))[0][999] == "caf\ufffd"
 

@@ -127,7 +127,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
         (["mine", *FILES[:-2], "./train.de", "test.fi"], "train.de: text of both test and train; leave it out"),
         (["mine", *FILES[:4], *FILES[1:3], *FILES[6:]], "train.de: text of both development and train; leave it out"),
         (["mine", *FILES[:-1], "short.fi"], "test: 5 lines in test.de but 1 in short.fi; the sides must be aligned"),
-        (["mine", *FILES[:-1], "latin.fi"], "latin.fi: line 1 is Latin-1, not UTF-8, as are 5 of 5 lines; convert"),
+        (["mine", *FILES[:-1], "latin.fi"], "latin.fi: line 1 is not UTF-8, as are 5 of 5 lines; find out"),
         (["mine", *FILES[:-1], "cut.fi"], "cut.fi: truncated or damaged"),
         (["mine", *FILES[:-2], "a{b}.de", "test.fi"], "without { } < > \\"),
         (["mine", *FILES[:-2], ".", "test.fi"], ".: a folder; name a file"),
@@ -354,6 +354,18 @@ def test_a_split_is_not_drawn_from_itself(capsys: pytest.CaptureFixture[str]) ->
     said = "data/mine.split/train.de: lies in data/mine.split, which is replaced as a whole"
     assert said in capsys.readouterr().err
     assert sets(Path("data/mine.split")) == before
+
+
+def test_a_split_that_another_experiment_names_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    """As after its file has been renamed, whose next run would train on the other text."""
+    words = ["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]
+    assert main(words) == 0
+    former = Path("config/mine.yaml")
+    renamed = former.rename("config/renamed.yaml")
+    renamed.write_text(renamed.read_text().replace("experiment: mine", "experiment: renamed"))
+    assert main(words) == 1
+    said = "NAME: config/renamed.yaml names text in data/mine.split, which would be replaced; choose another name\n"
+    assert capsys.readouterr().err == f"nmt new: {said}"
 
 
 def test_a_split_of_other_sets_replaces_the_former() -> None:

@@ -112,6 +112,17 @@ def test_a_file_that_is_put_in_place_of_a_failed_jobs_is_used(tmp_path: Path, ru
     assert [(tmp_path / name).read_text() for name in ("first", "last")] == ["by hand\n"] * 2
 
 
+@pytest.mark.parametrize("damaged", [b"", b"[]", b"\xff"])
+def test_a_damaged_mark_is_a_mark(tmp_path: Path, run: Run, damaged: bytes) -> None:
+    """The job runs again."""
+    assert not run(2, "first.fails")
+    (tmp_path / "first").write_text("by hand\n")
+    [mark] = (tmp_path / ".snakemake/incomplete").iterdir()
+    mark.write_bytes(damaged)
+    assert run(2)
+    assert (tmp_path / "last").read_text() == "old\n2\n"
+
+
 def test_a_file_that_a_failed_job_has_left_is_not_used(tmp_path: Path, run: Run) -> None:
     """Snakemake removes none if it cannot write its records, such as on a full disk."""
     assert not run(2, "first.full")

@@ -41,6 +41,7 @@ SMALL_FILES = {
     "trgsegmlentable": "Geometric",
 }
 SENTENCES_PER_TASK = 4
+LONGEST = 200  # words; Thot does not translate longer sentences
 LOCAL_HEURISTIC = 6  # phrases, language model and distortion estimate the cost of the untranslated words
 
 
@@ -127,8 +128,8 @@ def _model(folder: Path, settings: PhraseBased) -> tuple[thot.translation.SmtMod
 def _decode(
     folder: Path, settings: PhraseBased, weights: Sequence[float], best: int, sentence: str
 ) -> list[Hypothesis]:
-    """The `best` translations that the search finds; none for an empty sentence."""
-    if not sentence:
+    """The `best` translations that the search finds; none for a sentence that is empty or too long."""
+    if not 0 < len(sentence.split()) <= LONGEST:
         return []
     model, decoder = _model(folder, settings)
     model.weights = [*weights, 0.0]

@@ -1,4 +1,4 @@
-"""Translate tokenized text with Thot; words that no phrase covers are copied."""
+"""Translate tokenized text with Thot; words that no phrase covers are copied, as are sentences that it refuses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from nmt.corpora.pairs import split_words
 from nmt.corpora.pieces import Pieces
 from nmt.phrase_based.text import join_escaped, split_escaped, without_gaps
-from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, add_decoder_arguments, assembled
+from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, add_decoder_arguments, assembled
 from nmt.settings.checks import each, finite
-from nmt.system.files import UserError, read_json, read_lines, write_lines
+from nmt.system.files import UserError, read_json, read_lines, warn, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -42,6 +42,8 @@ def read_weights(path: Path) -> list[float]:
 def run(arguments: argparse.Namespace) -> None:
     weights = read_weights(arguments.weights)
     sentences = list(map(split_escaped, read_lines(arguments.source)))
+    if long := sum(len(words) > LONGEST for words in sentences):
+        warn(f"{arguments.source}: sentences of more than {LONGEST} words, which Thot does not translate: {long}")
     with (
         assembled(arguments, sentences) as folder,
         Decoders(folder, arguments.settings, arguments.threads) as decoders,

@@ -16,10 +16,10 @@ import numpy as np
 
 from nmt.phrase_based.bleu import Array, bleu, counts
 from nmt.phrase_based.text import drawn_pairs
-from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis, add_decoder_arguments, assembled
+from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, Hypothesis, add_decoder_arguments, assembled
 from nmt.phrase_based.thot.line_search import Pool, tune
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import warn, write_json
+from nmt.system.files import UserError, warn, write_json
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -46,7 +46,15 @@ def next_weights(pool: Pool, weights: Array, generator: np.random.Generator) -> 
 
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
-    pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
+    drawn = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
+    pairs = [(source, reference) for source, reference in drawn if len(source) <= LONGEST]
+    if long := len(drawn) - len(pairs):
+        warn(
+            f"{arguments.texts[0]}: sentences of more than {LONGEST} words, which Thot does not translate, are left "
+            f"out: {long}"
+        )
+    if not pairs:
+        raise UserError(f"{arguments.texts[0]}: no sentence has at most {LONGEST} words; give another development set")
     sources, references = [source for source, _ in pairs], [reference for _, reference in pairs]
     generator = np.random.default_rng(arguments.seed)
     weights = np.ones(len(WEIGHTS))

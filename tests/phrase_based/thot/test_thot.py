@@ -24,7 +24,7 @@ from nmt.evaluation.bleu import corpus_bleu
 from nmt.phrase_based.links import read_links
 from nmt.phrase_based.text import ESCAPED
 from nmt.phrase_based.thot import thot_tune
-from nmt.phrase_based.thot.decoder import WEIGHTS, Decoders, Hypothesis
+from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, Hypothesis
 from nmt.phrase_based.thot.thot_symmetrize import symmetrize
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import UserError
@@ -190,6 +190,35 @@ def test_a_line_with_an_empty_translation_is_copied_with_a_warning(
     assert (tmp_path / "output").read_text() == "a b\n\n"
     said = [line for line in capsys.readouterr().err.split("\n") if "warning" in line]
     assert said == [f"nmt: warning: {tmp_path / 'source'}: line 1: the translation is empty; the source is copied"]
+
+
+def test_sentences_that_are_too_long_for_thot(
+    system: System, tmp_path: Path, weights: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """They are copied, and tuning does without them: as empty translations they would count in BLEU."""
+    source, target = system.development
+    longest, longer = ("the " * words for words in (LONGEST, LONGEST + 1))
+    texts = [tmp_path / "en", tmp_path / "fr"]
+    for text, path in zip(texts, (source, target), strict=True):
+        text.write_text("".join(f"{line}\n" for line in [longest, longer, *lines(path)[:20]]))
+    words = ["thot_translate", *system.parts, "--weights", weights, "--source", texts[0]]
+    step(*words, "--output", tmp_path / "output")
+    found = lines(tmp_path / "output")
+    assert found[0] != longest.strip()
+    assert found[1] == longer.strip()
+    said = capfd.readouterr().err
+    assert f"nmt: warning: {texts[0]}: sentences of more than 200 words, which Thot does not translate: 1" in said
+    assert "too long" not in said  # Thot's own words
+    options = [*settings(**system.search, tune_rounds=1), *SEED]
+    step("thot_tune", *system.parts, "--texts", *texts, *options, "--output", tmp_path / "tuning.json")
+    assert json.loads((tmp_path / "tuning.json").read_text())["sentences"] == 21
+    assert (
+        "en: sentences of more than 200 words, which Thot does not translate, are left out: 1" in capfd.readouterr().err
+    )
+    texts[0].write_text(f"{longer}\n" * 22)
+    words = ["thot_tune", *system.parts, "--texts", *texts, *options, "--output", tmp_path / "tuning.json"]
+    assert main(list(map(str, words))) == 1
+    assert "en: no sentence has at most 200 words; give another development set" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
