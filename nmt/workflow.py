@@ -267,24 +267,24 @@ def end(workflow: Any, experiment: Experiment) -> None:
 def last_lines(experiment: Experiment) -> list[str]:
     """What a complete run prints: BLEU, the page, the models, and the command that translates.
 
-    The command names the best model on the first test set, or the first model where no BLEU is known.
+    The command names the best model on the first test set, or the first one if no BLEU is known.
     """
     [first, *_], models = experiment.corpora.test, f"data/{experiment.name}/models"
     files = {one: Path(f"data/{experiment.name}/evaluation/{one}/{first}.json") for one in experiment.systems}
     scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
-    best = max(experiment.variants, key=lambda name: scores.get(name, 0.0))
-    several = len(experiment.variants) > 1
+    there = [name for name in experiment.variants if Path(models, name, "model.safetensors").is_file()]
+    best = max(there, key=lambda name: scores.get(name, 0.0), default=None)
     of_label: dict[str, list[float]] = {}  # for a model with several seeds, their mean
     for system, score in scores.items():
         of_label.setdefault(experiment.systems[system], []).append(score)
     said = ", ".join(f"{label} {fmean(found):.1f}" for label, found in of_label.items())
     tokenized = " --tokenized" if experiment.tokenized else ""
-    return [
-        *([f"BLEU on {first}: {said}."] if scores else []),
-        f"The page with all results: {experiment.results}/index.html",
-        f"The models: {models}" if several else f"The model: {models}/{best}",
-        f"To translate: python -m nmt translate --model {models}/{best}{tokenized} < FILE",
-    ]
+    lines = [f"BLEU on {first}: {said}."] if scores else []
+    lines.append(f"The page with all results: {experiment.results}/index.html")
+    if best:  # or the data have been deleted
+        lines.append(f"The models: {models}" if len(there) > 1 else f"The model: {models}/{best}")
+        lines.append(f"To translate: python -m nmt translate --model {models}/{best}{tokenized} < FILE")
+    return lines
 
 
 def code(step: str, variants: Iterable[Variant] | None = None) -> str:

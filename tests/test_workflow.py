@@ -260,15 +260,24 @@ def test_the_model_of_a_training_that_was_ended_early_is_refused(
         check_models(experiment)
 
 
+def write(file: str, value: object) -> None:
+    Path(file).parent.mkdir(parents=True)
+    Path(file).write_text(json.dumps(value))
+
+
 def test_the_best_model_translates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for system, bleu in (("RNNsearch-50star", 91.14), ("RNNencdec-50", 20), ("phrase-based", 95.26)):
-        file = Path(f"data/demo/evaluation/{system}/toy-test.json")
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps({"all": {"bleu": bleu}}))
-    assert last_lines(read_experiment(["demo"])) == [
+        write(f"data/demo/evaluation/{system}/toy-test.json", {"all": {"bleu": bleu}})
+    said = [
         "BLEU on toy-test: RNNencdec-50 20.0, RNNsearch-50* 91.1, Phrase-based (Thot) 95.3.",
         "The page with all results: results/demo/index.html",
+    ]
+    assert last_lines(read_experiment(["demo"])) == said  # models may have been deleted since
+    for system in ("RNNsearch-50star", "RNNencdec-50"):
+        write(f"data/demo/models/{system}/model.safetensors", "")
+    assert last_lines(read_experiment(["demo"])) == [
+        *said,
         "The models: data/demo/models",
         "To translate: python -m nmt translate --model data/demo/models/RNNsearch-50star < FILE",
     ]
@@ -277,9 +286,8 @@ def test_the_best_model_translates(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_seeds_of_a_model_are_named_by_their_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for system, bleu in (("search", 10.0), ("search-seed1235", 14.0)):
-        file = Path(f"data/x/evaluation/{system}/d.json")
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps({"all": {"bleu": bleu}}))
+        write(f"data/x/evaluation/{system}/d.json", {"all": {"bleu": bleu}})
+        write(f"data/x/models/{system}/model.safetensors", "")
     first, *_, last = last_lines(experiment(seeds=2))
     assert first == "BLEU on d: RNNsearch* 12.0."
     assert "models/search-seed1235 " in last
@@ -288,6 +296,7 @@ def test_seeds_of_a_model_are_named_by_their_mean(tmp_path: Path, monkeypatch: p
 def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     one = experiment(variants={"search": {"updates": 1}}, tokenized=True)
+    write(f"data/{one.name}/models/search/model.safetensors", "")
     assert last_lines(one) == [
         f"The page with all results: {one.results}/index.html",
         f"The model: data/{one.name}/models/search",

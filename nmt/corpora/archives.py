@@ -8,6 +8,7 @@ damaged archive is refused, wherever the damage is. So is one that expands to mo
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
@@ -30,10 +31,10 @@ EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its 
 HEADER = 512  # bytes of a tar header
 SHOWN = 5  # member names that a message lists
 WHOLE = "replace it by a whole copy; what was fetched is fetched again once it is removed"
-# What reading a damaged archive raises. The last line is what tarfile raises at headers that it does not expect.
+# What reading a damaged archive raises. The last line is of tarfile and zipfile, at headers that they do not expect.
 DAMAGED = (
     *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile),
-    *(ValueError, OverflowError, RecursionError),
+    *(ValueError, OverflowError, RecursionError, NotImplementedError),
 )
 Members = Iterator[tuple[str, io.BufferedReader]]
 
@@ -147,6 +148,10 @@ def _telling(archive: Path) -> Iterator[None]:
         if not str(error).startswith("Not a gzipped file"):
             raise UserError(f"{archive}: truncated or damaged ({error}); {WHOLE}") from None
         raise UserError(f"{archive}: holds other data after the end of what gzip packed; {WHOLE}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # of zipfile, which seeks a place before the beginning
+            raise
+        raise UserError(f"{archive}: truncated or damaged; {WHOLE}") from None
     except DAMAGED as error:
         kind = "not a whole tar archive" if isinstance(error, tarfile.ReadError) else "truncated or damaged"
         raise UserError(f"{archive}: {kind} ({error}); {WHOLE}") from None

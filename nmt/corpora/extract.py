@@ -96,7 +96,9 @@ def extract(
                 found[archive, member, column] = _write(
                     stream, column, files[member], member or archive.name, place, normalize
                 )
-        if len({(os.path.realpath(archive), *rest) for archive, *rest in places}) < len(places):
+        texts = {(os.path.realpath(archive), member) for archive, member, _ in places}
+        columns = {column for _, _, column in places}
+        if len(texts) < len(places) and (0 in columns or len(columns) < len(places)):
             raise UserError(f"{name}: {_place(*places[0])}: source and target are the same text; name the other side's")
         first, last = places[0], places[-1]
         (count, sources), (target_count, targets) = found[first], found[last]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -70,13 +71,27 @@ def _resolved(text: str) -> str:
     return ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
+def _keys(segments: Sequence[Segment], have_documents: bool, have_numbers: bool) -> list[tuple[str, str]]:
+    """The document and the number of each segment."""
+    places: Counter[str] = Counter()
+    keys = []
+    for one in segments:
+        document = one.document if have_documents else ""
+        places[document] += 1
+        keys.append((document, one.number if have_numbers and one.number else str(places[document])))
+    return keys
+
+
 def in_order_of(sources: Sequence[Segment], targets: Sequence[Segment], name: str) -> Sequence[Segment]:
     """`targets` in the order of `sources`: the segment of the same number and document translates a segment.
 
-    If a side has no numbers, they keep their order. Raises UserError if a segment is on only one side.
+    A segment without a number has that of its place in the document, and so have all if a side has no numbers.
+    Documents count if both sides name them. Raises UserError if a segment is on only one side.
     """
-    keys, others = ([(one.document, one.number) for one in side] for side in (sources, targets))
-    if keys == others or not all(number for _, number in keys) or not all(number for _, number in others):
+    have_documents = all(any(one.document for one in side) for side in (sources, targets))
+    have_numbers = all(any(one.number for one in side) for side in (sources, targets))
+    keys, others = (_keys(side, have_documents, have_numbers) for side in (sources, targets))
+    if keys == others:
         return targets
     by_key = dict(zip(others, targets, strict=True))
     for side, unlike in ((keys, others), (others, keys)):

@@ -20,6 +20,9 @@ CONFIGS = Path("config")
 # The paper's results are files of this folder and of its `index`; the folders of all other experiments lie beside them.
 RESULTS, INDEX = PurePosixPath("results"), PurePosixPath("results/index")
 
+# Options of Snakemake that are followed by a file, not by a target.
+OPTIONS = ("--report", "--report-stylesheet", "--archive", "--configfile")
+
 
 class Known(NamedTuple):
     """An experiment: its file, its name and its folder of results."""
@@ -74,11 +77,11 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
     owners = {folder: one for one in known for folder in (f"data/{one.name}", one.results)}
     own = (f"data/{experiment.name}", experiment.results)
     for before, word in pairwise(["", *words]):
-        if before in ("--report", "--configfile"):
+        if before in OPTIONS:
             continue
         path = PurePosixPath(word)
-        around = (str(folder) for folder in path.parents if _is_in(path.parent, folder))  # the innermost first
-        folder = next((one for one in around if one in own or one in owners), None)
+        around = [path, *(folder for folder in path.parents if _is_in(path.parent, folder))]  # the innermost first
+        folder = next((one for one in map(str, around) if one in own or one in owners), None)
         if folder is not None and folder not in own:
             owner = owners[folder]
             raise UserError(

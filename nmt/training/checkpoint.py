@@ -167,7 +167,7 @@ def read_checkpoint(folder: Path, settings: dict[str, Any], code: str = "") -> C
             checkpoint = _read(file)
         if checkpoint is None:
             os.replace(path, folder / DAMAGED)
-            warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the state before it")
+            warn(f"{path} is damaged and was renamed to {DAMAGED}; the training resumes from the one before it, if any")
             continue
         return _fitting(folder, path, checkpoint, settings, code)
     for name, aside in _set_aside(folder):

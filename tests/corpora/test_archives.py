@@ -108,6 +108,18 @@ def test_a_damaged_zip(tmp_path: Path, share: float) -> None:
     refused(path, "a", said="truncated or damaged")
 
 
+def test_a_zip_that_has_lost_bytes_or_has_an_odd_header(tmp_path: Path) -> None:
+    """As after a transfer in text mode; zipfile then seeks a place before the beginning."""
+    path = zipped(tmp_path, ("a", TEXT), method=zipfile.ZIP_STORED)
+    packed = path.read_bytes()
+    path.write_bytes(packed[:HALF] + packed[HALF + 5000 :])
+    refused(path, "a", said="truncated or damaged; replace it by a whole copy")
+    odd = bytearray(packed)
+    odd[packed.rindex(b"PK\x01\x02") + 6] = 251  # the version that is needed to unpack it
+    path.write_bytes(odd)
+    refused(path, "a", said=r"truncated or damaged \(zip file version 25\.1\)")
+
+
 def test_a_zip_that_expands_without_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "SPARE", 100_000)
     path = zipped(tmp_path, ("a", b"a\n" * 2_000_000))

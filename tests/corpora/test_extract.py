@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -516,12 +517,31 @@ def test_segments_of_the_same_document_and_number_are_pairs(tmp_path: Path) -> N
     assert extracted(tmp_path, *documents(tmp_path, "ab", "ba")) == expected
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [(r" id=\S+?>", ">"), (r"(?<=>)<seg id=\"?2\"?>", "<seg>"), (r"<doc [^>]*>", "<doc>")]
+)
+def test_segments_without_identifiers(tmp_path: Path, old: str, new: str) -> None:
+    """Their place in the document counts, or where documents have no name, that in the file."""
+    sides = [re.sub(old, new, one.replace("{}", "{0}")) for one in (SOURCE, TARGET)]
+    assert sides != [SOURCE, TARGET]
+    named = "docid" in sides[0]
+    texts = ["".join(side.format(one) for one in order) for side, order in zip(sides, ("ab", "ba"), strict=True)]
+    archive = tar(tmp_path / "d.tgz", {"s.sgm": texts[0].encode(), "t.sgm": texts[1].encode()})
+    found = extracted(tmp_path, (archive, archive), ("s.sgm", "t.sgm"))
+    assert found[0] == ["one a", "two a", "one b", "two b"]
+    assert [line[-1] for line in found[1]] == list("aabb" if named else "bbaa")
+
+
 def test_the_two_sides_are_not_the_same_text(tmp_path: Path) -> None:
     archive = tar(tmp_path / "d.tgz", {"d/t.en": b"a\n", "d/t.fr": b"b\n"})
     link = tmp_path / "link.tgz"
     link.symlink_to(archive)
     for archives, member in (((archive, archive), "./d/t.en"), ((archive, link), "d/t.en")):
         refused(tmp_path, archives, ("d/t.en", member), said="source and target are the same text")
+    table = tmp_path / "pairs.tsv"
+    table.write_text("a\tb\n")
+    refused(tmp_path, (table, table), (":1", ""), said="source and target are the same text")
+    assert extracted(tmp_path, (table, table), (":1", ":2")) == (["a"], ["b"])
     assert extracted(tmp_path, (archive, link), ("d/t.en", "./d/t.fr")) == (["a"], ["b"])
 
 

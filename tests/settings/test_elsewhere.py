@@ -118,6 +118,11 @@ def test_a_target_of_nobody_else_is_accepted() -> None:
         experiment("mine", "results/mine"), ["all", "verify", "results/mine/table1.csv", "data/mine/x", "/x/y"]
     )
     check_folders(experiment("wmt", "results/papers/wmt"), ["--report", "results/report.zip", "results/dem/table1.csv"])
+    check_folders(experiment("demo", "results/demo"), ["results/demo", "results/demo/"])
+    for option in ("--report-stylesheet", "--archive"):
+        check_folders(experiment("demo", "results/demo"), [option, "results/x"])
+    with pytest.raises(UserError, match=r"experiment demo, but this one is mine; give --configfile config/demo\.yaml"):
+        check_folders(experiment("mine", "results/mine"), ["results/demo"])
     with pytest.raises(UserError, match=r"experiment top, but this one is wmt; give --configfile config/paper/top"):
         check_folders(experiment("wmt", "results/papers/wmt"), ["results/table1.csv"])
 
