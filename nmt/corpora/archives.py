@@ -149,7 +149,7 @@ def _telling(archive: Path) -> Iterator[None]:
             raise UserError(f"{archive}: truncated or damaged ({error}); {WHOLE}") from None
         raise UserError(f"{archive}: holds other data after the end of what gzip packed; {WHOLE}") from None
     except OSError as error:
-        if error.errno != errno.EINVAL:  # of zipfile, which seeks a place before the beginning
+        if error.errno not in (None, errno.EINVAL):  # of bz2, and of zipfile, which seeks a place before the beginning
             raise
         raise UserError(f"{archive}: truncated or damaged; {WHOLE}") from None
     except DAMAGED as error:

@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 
 from nmt.corpora.archives import contents
@@ -39,7 +38,7 @@ CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1b\x7f]")  # characters that no text h
 COLUMN = re.compile(r"(.*):([1-9])", re.DOTALL)  # a file, and the number of a column of it
 TABLE = re.compile(r"\.tsv(\.gz|\.xz)?$", re.IGNORECASE)  # the name of a file with tabs between its columns
 BARS = "|||"
-MARKUP = re.compile(r"\s*(<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
+MARKUP = re.compile(r"\s*(<!--|<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -222,13 +221,16 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
 
 
 def _prose(lines: Iterator[str], place: str) -> Iterator[str]:
-    """Yield the lines; UserError if the first one is a document's markup."""
-    for first in islice(lines, 1):
-        if markup := MARKUP.match(first):
+    """Yield the lines; UserError if the first one that is not blank is a document's markup."""
+    for number, line in enumerate(lines, 1):
+        if markup := MARKUP.match(line):
             raise UserError(
-                f"{place}: line 1 begins with {markup[1]}, so the file is a document; convert it to one sentence a line"
+                f"{place}: line {number} begins with {markup[1]}, so the file is a document; convert it to one "
+                "sentence a line"
             )
-        yield first
+        yield line
+        if line.strip():
+            break
     yield from lines
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise, zip_longest
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, MaxNLocator
@@ -100,19 +101,21 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
 
 
 def over_seeds(curves: Sequence[Curve]) -> Curve:
-    """The mean of several curves, at the updates since their starts that all of them have."""
+    """The mean of several curves at the points of the first, as long as all of them last.
+
+    Updates count since their starts. Between its points, a curve is a straight line.
+    """
     if not curves:
         return Curve()
-    points = [
-        {updates - one.start: at for updates, *at in zip(one.updates, one.hours, one.values, strict=True)}
-        for one in curves
-    ]
-    common = [own for own in points[0] if all(own in one for one in points)]
+    own = [[updates - one.start for updates in one.updates] for one in curves]
+    first, last = max(updates[0] for updates in own), min(updates[-1] for updates in own)
+    common = [updates for updates in own[0] if first <= updates <= last]
     start = round(fmean(one.start for one in curves))
-    hours = [fmean(one[own][0] for one in points) for own in common]
-    values = [[one[own][1] for one in points] for own in common]
-    updates, means = [start + own for own in common], [*map(fmean, values)]
-    return Curve(None, start, updates, hours, means, [*map(min, values)], [*map(max, values)])
+    hours = [np.interp(common, updates, one.hours).tolist() for updates, one in zip(own, curves, strict=True)]
+    values = [np.interp(common, updates, one.values).tolist() for updates, one in zip(own, curves, strict=True)]
+    at = list(zip(*values, strict=True))
+    means = [*map(fmean, zip(*hours, strict=True))], [*map(fmean, at)]
+    return Curve(None, start, [start + updates for updates in common], *means, [*map(min, at)], [*map(max, at)])
 
 
 def mean_curves(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str, Curve]]:

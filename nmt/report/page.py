@@ -112,10 +112,12 @@ def _csv(path: str, rows: Iterable[Sequence[str]]) -> str:
         )
         return f"<tr>{''.join(marked)}</tr>"
 
+    def grouped(cell: str) -> str:
+        return f"{int(cell):,}" if cell.isdecimal() and len(cell) < LONGEST_COUNT else cell
+
     head = line([column.replace("_", " ") for column in columns], "th")
     lines = (
-        line([f"{int(cell):,}" if cell.isdecimal() and len(cell) < LONGEST_COUNT else cell for cell in row], "td")
-        for row in body
+        line([grouped(cell) if number else cell for cell, number in zip(row, right, strict=True)], "td") for row in body
     )
     return f"{SCROLLED[0]}\n<thead>{head}</thead>\n<tbody>\n" + "\n".join(lines) + f"\n</tbody>\n{SCROLLED[1]}"
 

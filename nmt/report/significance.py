@@ -164,6 +164,9 @@ def run(arguments: argparse.Namespace) -> None:
         "no_unk": ("--translations-no-unk", arguments.translations_no_unk),
         "greedy": ("--translations-greedy", arguments.translations_greedy),
     }
+    for system, baseline in pairs:
+        if system == baseline or pairs.count((system, baseline)) > 1:
+            raise UserError(f"--pair, --folded: {system} {baseline}: name a pair of two systems, and each pair once")
     parts = [part for part, (_, paths) in given.items() if paths]
     seeds = max(map(arguments.labels.count, arguments.labels))
     groups = {part: grouped(arguments.labels, *given[part]) for part in parts}

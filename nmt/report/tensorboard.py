@@ -183,6 +183,6 @@ def write_events(records: list[Record], picture: tuple[int, Figure] | None, fold
                 with one_font_warning(folder):
                     writer.add_figure(ALIGNMENTS, figure, updates, close=False, walltime=seconds)
         for file in earlier:
-            file.unlink()
+            file.unlink(missing_ok=True)
         for file in partial.glob(EVENTS):
             os.replace(file, folder / file.name)

@@ -114,6 +114,9 @@ def test_a_zip_that_has_lost_bytes_or_has_an_odd_header(tmp_path: Path) -> None:
     packed = path.read_bytes()
     path.write_bytes(packed[:HALF] + packed[HALF + 5000 :])
     refused(path, "a", said="truncated or damaged; replace it by a whole copy")
+    path = zipped(tmp_path, ("a", TEXT), method=zipfile.ZIP_BZIP2)
+    path.write_bytes(path.read_bytes()[:200] + bytes(9) + path.read_bytes()[209:])
+    refused(path, "a", said="truncated or damaged; replace it by a whole copy")
     odd = bytearray(packed)
     odd[packed.rindex(b"PK\x01\x02") + 6] = 251  # the version that is needed to unpack it
     path.write_bytes(odd)

@@ -281,10 +281,14 @@ def test_utf_16_and_utf_32_are_refused(tmp_path: Path, encoding: str) -> None:
     refused(tmp_path, plain(tmp_path, text.encode(encoding), b"x\n"), said=rf"x\.en: line 1 is {encoding[:6].upper()};")
 
 
-@pytest.mark.parametrize("start", ["<?xml version='1.0'?>", "\ufeff<!DOCTYPE html>", "<HTML>", '  <tmx version="1.4">'])
+@pytest.mark.parametrize(
+    "start",
+    ["<?xml version='1.0'?>", "\ufeff<!DOCTYPE html>", "\n \n<HTML>", '  <tmx version="1.4">', "<!-- a page -->"],
+)
 def test_a_document_of_markup_is_refused(tmp_path: Path, start: str) -> None:
     archives = plain(tmp_path, gzip.compress(f"{start}\n{ENGLISH}".encode()), b"x\n")
-    refused(tmp_path, archives, said=r"x\.en: line 1 begins with <.*convert it to one sentence a line")
+    number = start.count("\n") + 1
+    refused(tmp_path, archives, said=rf"x\.en: line {number} begins with <.*convert it to one sentence a line")
 
 
 def test_markup_within_a_text_is_kept(tmp_path: Path) -> None:

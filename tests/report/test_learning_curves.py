@@ -105,6 +105,17 @@ def test_seeds_of_a_model_that_continues_are_averaged_from_their_own_starts(tmp_
     assert [len(axes.collections) for axes in figure.axes] == [2, 2, 2, 2]
 
 
+def test_seeds_that_are_measured_at_other_updates_are_lines_between_them(tmp_path: Path) -> None:
+    """As where a model continues another, whose seeds stopped at updates that are no multiples of its own pauses."""
+    rows = [*("a,train_nll,100,1,60,1,0", "a,development_nll,110,1,80,1,100", "a,development_nll,130,3,40,1,100")]
+    rows += [*("a,development_nll,150,5,20,1,100", "a,train_nll,100,1,60,2,0", "a,development_nll,130,1,50,2,110")]
+    rows += [*("a,development_nll,150,3,30,2,110",)]
+    with style():
+        figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)))
+    [line] = figure.axes[2].lines[:1]
+    assert line.get_xydata().tolist() == [[135, fmean([40, 40])]]
+
+
 def test_the_legend_has_every_label(tmp_path: Path) -> None:
     with style():
         [legend] = draw(read_curves(points(tmp_path, *(row.replace("a$b$c", "_a") for row in ROWS)))).legends

@@ -51,6 +51,8 @@ def test_csv_has_numbers_to_the_right(tmp_path: Path) -> None:
     assert "<th>corpus</th><th class=number>pairs kept</th>" in shown
     assert "<td>&lt;un&gt;, b</td><td class=number>1,234,567</td><td class=number>-0.5</td>" in shown
     assert "<td>total</td><td class=number></td>" in shown
+    path.write_text("corpus,pairs_kept\nnews,1\n2014,2\n")
+    assert "<td>2014</td><td class=number>2</td>" in show_table(str(path))
 
 
 def test_empty_columns_and_the_note_are_left_out(tmp_path: Path) -> None:

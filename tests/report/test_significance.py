@@ -162,6 +162,8 @@ def test_the_committed_tables_are_corrected(path: Path) -> None:
     [
         (["--pair", "good", "other"], "--pair: other is not among --labels"),
         (["--folded", "other", "good"], "--folded: other is not among --labels"),
+        (["--pair", "good", "good"], "good good: name a pair of two systems, and each pair once"),
+        (["--folded", "alike", "good"], "alike good: name a pair of two systems, and each pair once"),
         (["--resamples", "0"], "--resamples 0: must be 1 or more"),
         (["--translations-greedy", "one"], "3 labels for 1 files of --translations-greedy"),
     ],

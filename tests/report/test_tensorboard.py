@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,17 @@ def test_odd_records_are_left_out(command: list[str], tmp_path: Path) -> None:
     lines += [{**RECORDS[0], "train_nll": 1e308}, {**RECORDS[0], "updates": 10**14, "seconds": 1e300}, [], None]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert main(command) == 0
+
+
+def test_another_call_may_replace_the_files_meanwhile(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tensorboard")
+    assert main(command) == 0
+    [earlier] = (tmp_path / "board/demo/RNNsearch-50").iterdir()
+    monkeypatch.setattr(tensorboard, "one_line_errors", lambda: nullcontext(earlier.unlink()))
+    assert main(command) == 0
+    assert len(list(earlier.parent.iterdir())) == 1
 
 
 def test_a_training_may_end_meanwhile(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def run(tmp_path: Path) -> Run:
         if obstacle is not None:
             (tmp_path / obstacle).touch()
         words = [*arguments(setting), "--cores", "1"]
-        process = FORKS.Process(target=in_fork, args=(words, tmp_path, {}, os.devnull))
+        process = FORKS.Process(target=in_fork, args=(words, tmp_path, dict(os.environ), os.devnull))
         process.start()
         process.join()
         if obstacle is not None:

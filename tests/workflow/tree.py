@@ -23,9 +23,7 @@ VARIANTS = {"RNNencdec-30", "RNNsearch-50", "RNNsearch-50star"}  # of the smoke 
 MARK = "nmt of the project"
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 
-DRY = {"--dry-run", "-n"}
-
-# Dry runs are forks of a process that has imported Snakemake already.
+# Runs are forks of a process that has imported Snakemake already.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["snakemake.cli"])
 
@@ -86,15 +84,17 @@ class Tree:
 
     def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy to its end."""
-        if DRY.intersection(words):
-            return self._dry_run(arguments(words, configs), variables(path))
-        with self.start(*words, configs=configs, path=path) as process:
+        command, environment = arguments(words, configs), os.environ | variables(path)
+        with tempfile.NamedTemporaryFile() as said:
+            process = FORKS.Process(target=in_fork, args=(command, self.folder, environment, said.name))
+            process.start()
             try:
-                said, _ = process.communicate(timeout=PATIENCE)
-            except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
-        return subprocess.CompletedProcess(process.args, process.returncode, said)
+                process.join(PATIENCE)
+            finally:
+                if process.is_alive():
+                    os.killpg(process.pid or 0, signal.SIGKILL)
+                process.join()
+            return subprocess.CompletedProcess(command, process.exitcode or 0, Path(said.name).read_text())
 
     def snakemake_beside(
         self, act: Callable[[Callable[[], bool]], None], *words: str, configs: list[str], path: str = ""
@@ -111,15 +111,6 @@ class Tree:
                 print(communicated.result()[0][-8000:])
                 raise
         return subprocess.CompletedProcess(process.args, process.returncode, said)
-
-    def _dry_run(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        with tempfile.NamedTemporaryFile() as said:
-            process = FORKS.Process(target=in_fork, args=(words, self.folder, environment, said.name))
-            process.start()
-            process.join(400)
-            process.kill()
-            process.join()
-            return subprocess.CompletedProcess(words, process.exitcode or 0, Path(said.name).read_text())
 
     def nmt(self, *words: str) -> str:
         """What `nmt WORDS` prints in the copy."""
@@ -172,10 +163,12 @@ def variables(path: str) -> dict[str, str]:
 
 def in_fork(words: list[str], folder: Path, environment: dict[str, str], said: str) -> None:
     """Be `python -m snakemake WORDS` in a folder and an environment; what it says goes to the file `said`."""
-    file = os.open(said, os.O_WRONLY)
+    os.setsid()
+    file = os.open(said, os.O_WRONLY | os.O_APPEND)
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.chdir(folder)
+    os.environ.clear()
     os.environ.update(environment)
     sys.path.insert(0, str(folder))
     sys.argv[1:] = words

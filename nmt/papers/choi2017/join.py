@@ -16,6 +16,7 @@ KEYS = ("pair", "model", "batch", "beam")  # of a row
 TEXTS = ("pair", "model", "baseline", "device", "signature", "detokenized_signature")
 COUNTS = ("batch", "beam", "sentences", "development_sentences", "seeds")
 MAY_BE_EMPTY = re.compile("more_seconds|paper_.*|.*_ceiling|.*_sd")  # columns that hold nothing where nothing is known
+ONE = {"seeds": "1"}  # what a table of models with one seed each does not say
 LAYOUTS = {
     ",".join(columns): (table, columns)
     for table, columns in ((table1, table1.COLUMNS), (table1, table1.WITH_SEEDS), (table2, table2.COLUMNS))
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
             seen.add(key)
         rows += found
     page = table.markdown(rows, arguments.generated)
-    write_csv(arguments.output_csv, columns, [[row.get(column) for column in columns] for row in rows])
+    write_csv(arguments.output_csv, columns, [[row.get(column, ONE.get(column)) for column in columns] for row in rows])
     write_lines(arguments.output_md, page)
 
 

@@ -36,6 +36,17 @@ def test_table_1_of_two_pairs(tmp_path: Path) -> None:
     assert rows(tmp_path / "both.csv") == both
 
 
+def test_joined_tables_are_joined_with_another(tmp_path: Path) -> None:
+    """One is of models with several seeds."""
+    made(["my_own" if word == "C+AttY2D" else word for word in table1(tmp_path, pair="En-De")], tmp_path, "seeds.csv")
+    for pair in ("En-Fi", "En-Fr"):
+        made(table1(tmp_path, pair=pair), tmp_path, f"{pair}.csv")
+    assert join(tmp_path, "seeds.csv", "En-Fi.csv") == 0
+    (tmp_path / "both.csv").rename(tmp_path / "joined.csv")
+    assert join(tmp_path, "joined.csv", "En-Fr.csv") == 0
+    assert [row["seeds"] for row in rows(tmp_path / "both.csv")] == ["2"] * 2 + ["1"] * 8
+
+
 def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
     words = table2(tmp_path)
     made(words, tmp_path, "de.csv")

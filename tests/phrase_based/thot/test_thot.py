@@ -329,6 +329,27 @@ def test_a_decoding_process_that_dies_is_one_line(tmp_path: Path) -> None:
         list(decoders.decode([["a"]], [1.0] * len(WEIGHTS)))
 
 
+@contextmanager
+def translating(decoders: Decoders) -> Iterator[None]:
+    """One of the processes is at a long sentence."""
+    sentence = decoders._executor.submit(time.sleep, 600)
+    while not sentence.running():
+        time.sleep(0.01)
+    yield
+
+
+def test_a_step_that_ends_does_not_wait_for_a_sentence(tmp_path: Path) -> None:
+    """As at SIGTERM; its translation may take minutes."""
+    started = time.monotonic()
+    with (
+        pytest.raises(SystemExit),
+        Decoders(tmp_path, PhraseBased(stack=5, distortion_limit=0), 1) as decoders,
+        translating(decoders),
+    ):
+        raise SystemExit
+    assert time.monotonic() - started < 60
+
+
 def test_a_killed_decoder_leaves_no_process(system: System, tmp_path: Path, weights: Path) -> None:
     source = tmp_path / "source"
     source.write_text("the house .\n" * 20_000)
