@@ -45,6 +45,8 @@ def finding(name: str, bleu: Mapping[str, float], comparisons: Sequence[Comparis
         best, worst = max(bleu, key=bleu.__getitem__), min(bleu, key=bleu.__getitem__)
         if len(bleu) == 1:
             return f"{best} has {bleu[best]:.2f} BLEU on {name}."
+        if bleu[best] == bleu[worst]:
+            return f"On {name}, all systems have {bleu[best]:.2f} BLEU."
         return f"On {name}, {best} has the most BLEU, {bleu[best]:.2f}, and {worst} the least, {bleu[worst]:.2f}."
     ahead = [one for one in comparisons if one.is_significant and one.difference > 0]
     behind = [one for one in comparisons if one.is_significant and one.difference < 0]

@@ -474,6 +474,7 @@ def test_the_first_view_is_a_summary(arguments: list[str], tmp_path: Path, width
 def test_the_finding_is_right_whatever_the_numbers_are() -> None:
     bleu = {"a": 1.0, "b": 22.0}
     assert finding("t", {"a": 1.0}, []) == "a has 1.00 BLEU on t."
+    assert finding("t", {"a": 0.0, "b": 0.0}, []) == "On t, all systems have 0.00 BLEU."
     assert finding("t", bleu, []) == "On t, b has the most BLEU, 22.00, and a the least, 1.00."
     ahead, behind = Comparison("a", "b", 1.234, True), Comparison("b", "a", -2.0, True)
     even = [Comparison("a", "c", 0.4, False), Comparison("b", "c", -0.4, False)]

@@ -49,7 +49,7 @@ class Figure4(Section):
     model: Annotated[str, identifier()]
     aligner: Annotated[str, identifier()]
     words: Annotated[str, path()]
-    permutations: Annotated[int, integer(1)] = 200
+    permutations: Annotated[int, integer(1, 10_000)] = 200
 
     @property
     def files(self) -> list[str]:

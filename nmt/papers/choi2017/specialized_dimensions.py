@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nmt.corpora.normalization import normalized
 from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import add_model_arguments, encode, fine_grained, require_fine_grained
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
+from nmt.settings.sections import NFC
 from nmt.system.files import UserError, read_lines, warn, write_lines
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
@@ -113,9 +115,9 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     settings: Figure4 = arguments.settings
-    classes = read_word_classes(*settings.files)
     device = prepare(arguments)
     trained, aligner = (load_trained(folder, device) for folder in (arguments.model, arguments.aligner))
+    classes = read_word_classes(next(iter(settings.files), None), trained.normalize)
     require_fine_grained(trained, "Figure 4")
     aligner.require_attention("--aligner")
     if (trained.source.symbols, trained.target.symbols) != (aligner.source.symbols, aligner.target.symbols):
@@ -184,16 +186,16 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
     ]
 
 
-def read_word_classes(path: str | None = None) -> dict[str, frozenset[str]]:
+def read_word_classes(path: str | None = None, form: str = NFC) -> dict[str, frozenset[str]]:
     """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces.
 
-    Without a file, the classes are those of the built-in language.
+    Without a file, the classes are those of the built-in language. `form` is the Unicode normalization of the text.
     """
     if path is None:
         return word_classes()
     found: dict[str, frozenset[str]] = {}
     for count, line in enumerate(read_lines(path), 1):
-        name, _, words = line.partition("\t")
+        name, _, words = normalized(line, form).partition("\t")
         if not name or not words.split():
             raise UserError(f"{path}: line {count} is not a class, a tab and its words; correct the line")
         if name in found:

@@ -49,6 +49,7 @@ def test_what_is_not_named_is_left_out() -> None:
         ({"sentence": 0}, "here.sentence: expected a whole number, 1 or more"),
         ({"figure2": {"models": []}}, "here.figure2.models: expected a list of different names, 1 or more"),
         ({"figure4": {"model": "AttY2D", "aligner": "AttY"}}, "here.figure4.words is missing"),
+        ({"figure4": FIGURES["figure4"] | {"permutations": 10**6}}, "permutations: expected a whole number, from 1 to"),
         ({"table2": {"sentences": -1}}, "here.table2.sentences: expected a whole number, 0 or more"),
         ({"pairs": ["AttY2D", "AttY"]}, "here.pairs: expected a list of pairs of different names"),
         ({"pairs": [["AttY", "AttY"]]}, "here.pairs: expected a list of pairs of different names"),

@@ -168,3 +168,10 @@ def test_files_with_mistakes(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "classes.tsv").write_text(text)
     with pytest.raises(UserError, match=message):
         read_word_classes(str(tmp_path / "classes.tsv"))
+
+
+def test_a_file_of_classes_is_normalized_as_the_text_is(tmp_path: Path) -> None:
+    path = tmp_path / "classes.tsv"
+    path.write_text("\ufeffpreposition\tfu\u0308r u\u0308ber\n", encoding="utf-8")
+    assert read_word_classes(str(path)) == {"preposition": {"für", "über"}}
+    assert read_word_classes(str(path), "none") == {"preposition": {"fu\u0308r", "u\u0308ber"}}
