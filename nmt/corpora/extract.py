@@ -39,6 +39,7 @@ COLUMN = re.compile(r"(.*):([1-9])", re.DOTALL)  # a file, and the number of a c
 TABLE = re.compile(r"\.tsv(\.gz|\.xz)?$", re.IGNORECASE)  # the name of a file with tabs between its columns
 BARS = "|||"
 MARKUP = re.compile(r"\s*(<!--|<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
+POINTER = "version https://git-lfs.github.com/spec/"  # what a file is where Git LFS has not fetched it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -221,13 +222,15 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
 
 
 def _prose(lines: Iterator[str], place: str) -> Iterator[str]:
-    """Yield the lines; UserError if the first one that is not blank is a document's markup."""
+    """Yield the lines; UserError if the first one that is not blank is a document's markup or Git LFS's."""
     for number, line in enumerate(lines, 1):
         if markup := MARKUP.match(line):
             raise UserError(
                 f"{place}: line {number} begins with {markup[1]}, so the file is a document; convert it to one "
                 "sentence a line"
             )
+        if line.startswith(POINTER):
+            raise UserError(f"{place}: a pointer of Git LFS; fetch the file itself, by `git lfs pull`")
         yield line
         if line.strip():
             break

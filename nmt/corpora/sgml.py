@@ -73,19 +73,19 @@ def _resolved(text: str) -> str:
 
 def _keys(segments: Sequence[Segment], have_documents: bool, have_numbers: bool) -> list[tuple[str, str]]:
     """The document and the number of each segment."""
-    places: Counter[str] = Counter()
+    unnumbered: Counter[str] = Counter()
     keys = []
     for one in segments:
-        document = one.document if have_documents else ""
-        places[document] += 1
-        keys.append((document, one.number if have_numbers and one.number else str(places[document])))
+        document, number = one.document if have_documents else "", one.number if have_numbers else ""
+        unnumbered[document] += not number
+        keys.append((document, number or f"without a number {unnumbered[document]}"))
     return keys
 
 
 def in_order_of(sources: Sequence[Segment], targets: Sequence[Segment], name: str) -> Sequence[Segment]:
     """`targets` in the order of `sources`: the segment of the same number and document translates a segment.
 
-    A segment without a number has that of its place in the document, and so have all if a side has no numbers.
+    Segments without a number, all of them if a side has none, are told apart by their order in the document.
     Documents count if both sides name them. Raises UserError if a segment is on only one side.
     """
     have_documents = all(any(one.document for one in side) for side in (sources, targets))

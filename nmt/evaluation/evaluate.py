@@ -110,11 +110,15 @@ def run(arguments: argparse.Namespace) -> None:
 def warn_of_ceiling(
     ceiling: float, references: Sequence[str], raw_references: Sequence[str], arguments: argparse.Namespace
 ) -> None:
-    """Warn that detokenization does not restore the references, and show some that it changes."""
+    """Warn that detokenization does not restore the references, and show some that it changes.
+
+    If it changes none, they are only too short for BLEU.
+    """
     detokenize = detokenizer(arguments.language)
     pairs = ((" ".join(raw.split()), detokenize(line)) for raw, line in zip(raw_references, references, strict=True))
-    changed = islice(((raw, returned) for raw, returned in pairs if raw != returned), EXAMPLES)
-    warn(
-        f"{arguments.raw_reference}: a perfect translation would score {ceiling:.1f} BLEU, because its tokens do not "
-        "say where its spaces are: " + "; ".join(f"{raw!r} becomes {returned!r}" for raw, returned in changed)
-    )
+    changed = list(islice(((raw, returned) for raw, returned in pairs if raw != returned), EXAMPLES))
+    if changed:
+        warn(
+            f"{arguments.raw_reference}: a perfect translation would score {ceiling:.1f} BLEU, because its tokens do "
+            "not say where its spaces are: " + "; ".join(f"{raw!r} becomes {returned!r}" for raw, returned in changed)
+        )

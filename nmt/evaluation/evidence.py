@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nmt.corpora.pairs import byte_lines
+from nmt.corpora.pairs import byte_lines, read_pairs
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
@@ -86,20 +86,24 @@ def side(lmplz: str, order: int, texts: Sequence[Path], test: Path) -> list[tupl
 def run(arguments: argparse.Namespace) -> None:
     labels = arguments.labels
     evaluations = arguments.evaluations or [""] * len(labels)
-    paired(labels, "--evaluations", evaluations)
+    for option, files in (
+        ("--evaluations", evaluations),
+        ("--sources", arguments.sources),
+        ("--targets", arguments.targets),
+    ):
+        paired(labels, option, files)
+    texts = [*zip(arguments.sources, arguments.targets, strict=True), arguments.test]
+    pairs = [sum(1 for _ in read_pairs(source, target)) for source, target in texts]
     sources, targets = (
-        side(arguments.lmplz, arguments.order, list(map(Path, paired(labels, option, texts).values())), test)
-        for option, texts, test in zip(
-            ("--sources", "--targets"), (arguments.sources, arguments.targets), arguments.test, strict=True
-        )
+        side(arguments.lmplz, arguments.order, list(map(Path, files)), test)
+        for files, test in zip((arguments.sources, arguments.targets), arguments.test, strict=True)
     )
     rows: list[list[Cell]] = []
-    for label, text, evaluation, source, target in zip(
-        labels, arguments.sources, evaluations, sources, targets, strict=True
+    for label, pair_count, evaluation, source, target in zip(
+        labels, pairs[:-1], evaluations, sources, targets, strict=True
     ):
-        pairs = sum(1 for _ in byte_lines(text))
         counts = [cell for column in (0, 1) for cell in (source[column], target[column])]
         measures = [number(cell, 2) for column in (2, 3) for cell in (source[column], target[column])]
         bleu = read_score(evaluation)["all"]["bleu"] if evaluation else None
-        rows.append([label, pairs, *counts, *measures, number(bleu, 2)])
+        rows.append([label, pair_count, *counts, *measures, number(bleu, 2)])
     write_csv(arguments.output, COLUMNS, rows)

@@ -31,7 +31,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_yticks(range(rows), [printable(unescape(word)) for word in panel.target], fontsize=size)
     literal([*axes.get_xticklabels(), *axes.get_yticklabels()])
     axes.tick_params(length=0, pad=3)
-    axes.set_xlabel(f"({panel.letter})", fontsize=12, labelpad=6)
+    literal([axes.set_xlabel(f"({panel.letter})", fontsize=12, labelpad=6)])
     axes.xaxis.set_label_position("bottom")
 
 

@@ -229,7 +229,9 @@ def check_replaceable(folder: Path, what: str, is_own: Callable[[Path], bool]) -
     """Raise UserError if `folder` holds anything that a step which replaces `what` there must not remove."""
     for path in sorted(folder.iterdir()) if folder.exists() else []:
         if not is_own(path):
-            raise UserError(f"{folder}: exists and is not {what}, because it holds {path.name}; name another folder")
+            raise UserError(
+                f"{folder}: exists and is not {what}, because it holds {path.name}; move that, or name another folder"
+            )
 
 
 def partial_name(final: Path) -> Path:

@@ -291,6 +291,11 @@ def test_a_document_of_markup_is_refused(tmp_path: Path, start: str) -> None:
     refused(tmp_path, archives, said=rf"x\.en: line {number} begins with <.*convert it to one sentence a line")
 
 
+def test_a_pointer_of_git_lfs_is_no_text(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    refused(tmp_path, plain(tmp_path, pointer, pointer), said=r"x\.en: a pointer of Git LFS; fetch the file itself")
+
+
 def test_markup_within_a_text_is_kept(tmp_path: Path) -> None:
     english, _ = extracted(tmp_path, plain(tmp_path, b"<b>a</b>\n<html>\n", b"x\ny\n"))
     assert english == ["<b>a</b>", "<html>"]
@@ -534,6 +539,19 @@ def test_segments_without_identifiers(tmp_path: Path, old: str, new: str) -> Non
     found = extracted(tmp_path, (archive, archive), ("s.sgm", "t.sgm"))
     assert found[0] == ["one a", "two a", "one b", "two b"]
     assert [line[-1] for line in found[1]] == list("aabb" if named else "bbaa")
+
+
+def test_titles_without_a_number_are_pairs_of_their_own(tmp_path: Path) -> None:
+    texts = [side.replace("<seg", "<hl><seg>T</seg></hl><seg", 1) for side in (SOURCE, TARGET)]
+    joined = [
+        "".join(side.replace("{}", one) for one in order) for side, order in zip(texts, ("ab", "ba"), strict=True)
+    ]
+    archive = tar(tmp_path / "d.tgz", {"s.sgm": joined[0].encode(), "t.sgm": joined[1].encode()})
+    found = extracted(tmp_path, (archive, archive), ("s.sgm", "t.sgm"))
+    assert found == (
+        ["T", "one a", "two a", "T", "one b", "two b"],
+        ["T", "yksi a", "kaksi a", "T", "yksi b", "kaksi b"],
+    )
 
 
 def test_the_two_sides_are_not_the_same_text(tmp_path: Path) -> None:

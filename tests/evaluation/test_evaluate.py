@@ -132,6 +132,16 @@ def test_the_ceiling_is_the_score_of_the_references(
     assert error.endswith("'a (b) c - d e' becomes 'a (b) c-d e'\n")
 
 
+def test_lines_that_are_too_short_for_bleu_are_no_fault_of_detokenization(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("raw", "reference"):
+        lines(tmp_path / name, "a b", "a", "a x")
+    assert main(arguments) == 0
+    assert json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))["all"]["detokenized_ceiling"] == 0
+    assert "perfect" not in capsys.readouterr().err
+
+
 def test_text_that_comes_tokenized_is_scored_as_it_is(arguments: list[str], tmp_path: Path) -> None:
     lines(tmp_path / "raw", "a b c d&apos; e", "a b c d e", "a x")
     del arguments[arguments.index("--language") + 1]

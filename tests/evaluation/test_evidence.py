@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,21 @@ def test_files_and_labels_go_together(
 
 
 def test_an_empty_test_set(tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "test.en").write_text("\n")
+    (tmp_path / "test.en").write_text("\n" * 50)
     assert main(words) == 1
     assert "test.en: holds no words" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"a\n", "far.en has 1 lines, .*far.fr has 200"),
+        (gzip.compress(b"a\n" * 200), "far.en: compressed; decompress it"),
+    ],
+)
+def test_texts_that_are_no_pairs(
+    tmp_path: Path, words: list[str], text: bytes, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(words[words.index("--sources") + 2]).write_bytes(text)
+    assert main(words) == 1
+    assert re.search(said, capsys.readouterr().err)

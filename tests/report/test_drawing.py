@@ -83,6 +83,14 @@ def test_chinese_is_drawn_with_an_installed_font(
     assert "#Square-" in (tmp_path / "word.svg").read_text()
 
 
+@pytest.mark.parametrize("label", ["US$ 5 or US$ 6", "cost $_$ a"])
+def test_a_label_below_a_panel_is_no_formula(tmp_path: Path, label: str) -> None:
+    panels = [Panel(label, ["a"], ["b"], np.eye(1))]
+    with style():
+        save(heatmap.draw(panels), [str(tmp_path / "heatmap.svg")])
+    assert f"({label})" in (tmp_path / "heatmap.svg").read_text()
+
+
 def test_a_picture_does_not_depend_on_the_formats_beside_it(tmp_path: Path) -> None:
     words = [f"word{'s' * number}" for number in range(12)]
     panels = [Panel(letter, words, words, np.eye(12)) for letter in "abc"]

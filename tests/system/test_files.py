@@ -100,7 +100,7 @@ def test_a_folder_of_somebody_else_is_refused(names: list[str], tmp_path: Path) 
     for name in names:
         (tmp_path / name).write_text("[]")
     with pytest.raises(
-        UserError, match=f"{tmp_path}: exists and is not ours, because it holds {names[0]}; name another"
+        UserError, match=f"{tmp_path}: exists and is not ours, because it holds {names[0]}; move that, or name another"
     ):
         write_folder(tmp_path, "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == names

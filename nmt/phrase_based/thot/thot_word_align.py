@@ -23,7 +23,7 @@ from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder
 from nmt.system.progress import Progress
-from nmt.system.stop import temporary_folder
+from nmt.system.stop import interruptible, temporary_folder
 
 PAIRS_PER_PIECE = 1000
 
@@ -71,7 +71,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.inverse:
         pairs = [(target, source) for source, target in pairs]
     with Progress("thot_word_align", (settings.align_iterations + 1) * len(pairs), "pairs") as progress:
-        model = train(pairs, settings.align_iterations, progress)
+        with interruptible():
+            model = train(pairs, settings.align_iterations, progress)
         alignments: list[Links] = []
         for first in range(0, len(pairs), PAIRS_PER_PIECE):
             piece = pairs[first : first + PAIRS_PER_PIECE]

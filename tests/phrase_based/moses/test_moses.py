@@ -178,7 +178,7 @@ def test_a_folder_of_something_else_is_not_emptied(
     assert main(words(folder, step)) == 1
     error = capsys.readouterr().err.split("\n")[-2]
     assert f"{folder / name}: exists and is not " in error
-    assert "because it holds model; name another folder" in error
+    assert "because it holds model; move that, or name another folder" in error
     (folder / name / "model/thesis.tex").unlink()
     (folder / name / "model").rmdir()
     for _ in range(2):
@@ -212,7 +212,7 @@ def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixtu
     for name in ("source", "reference", "mert/thesis.tex"):
         (work / name).write_text("mine")
     assert main(words(folder, "moses_tune")) == 1
-    assert "because it holds mert; name another folder" in capsys.readouterr().err
+    assert "because it holds mert; move that, or name another folder" in capsys.readouterr().err
     assert all((work / name).read_text() == "mine" for name in ("source", "reference", "mert/thesis.tex"))
     (work / "mert/filterphrases.out").touch()
     assert main(words(folder, "moses_tune")) == 0

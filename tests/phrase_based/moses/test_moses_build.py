@@ -269,7 +269,7 @@ def test_a_folder_of_something_else_is_left_as_it_is(
     assert main(words(sources)) == 1
     line = last_line(capsys)
     assert f"{folder}: exists and is not a folder of moses_build, because it holds " in line
-    assert line.endswith("; name another folder")
+    assert line.endswith("; move that, or name another folder")
     assert {path.name for path in folder.iterdir()} == {name, "build.log"}
     assert (folder / name / "mine.txt").read_text() == (folder / "build.log").read_text() == "mine"
 
@@ -282,7 +282,7 @@ def test_files_beside_a_build_are_not_its_own(tools: Path, sources: Path, capsys
     Path(OUTPUT).unlink()
     (Path(OUTPUT).parent / "thesis.tex").touch()
     assert main(words(sources)) == 1
-    assert "because it holds thesis.tex; name another folder" in last_line(capsys)
+    assert "because it holds thesis.tex; move that, or name another folder" in last_line(capsys)
 
 
 def test_a_mirror_has_the_paths_of_github(tools: Path, sources: Path, tmp_path: Path) -> None:
