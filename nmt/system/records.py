@@ -76,4 +76,4 @@ def _removed(persistence: Any, key: str) -> bool | None:
         mark = persistence._io_read(persistence._incomplete_path, key)
     except (OSError, ValueError):
         return None
-    return mark.get(REMOVED, False) is True if isinstance(mark, dict) and mark else None
+    return bool(mark.get(REMOVED)) if mark and isinstance(mark, dict) else None
