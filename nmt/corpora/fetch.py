@@ -122,6 +122,8 @@ def _alone(partial: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{partial}: another process is fetching it; wait for it, or end it") from None
+        except OSError:
+            pass  # a file system without locks
         try:
             yield
         finally:

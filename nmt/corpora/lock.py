@@ -11,7 +11,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +60,8 @@ def record(path: Path, archive: str, fingerprint: Fingerprint) -> Fingerprint:
 
     Several processes may do so at once.
     """
+    if archive in (entries := read_lock(path)):  # which may be read-only
+        return entries[archive]
     with _alone(path):
         entries = read_lock(path)
         if archive not in entries:
@@ -76,7 +78,8 @@ def _alone(path: Path) -> Iterator[None]:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with suppress(OSError):  # of a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
             # While this process waited, another may have replaced the file that was opened.
             if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                 yield

@@ -20,6 +20,7 @@ from nmt.corpora.pairs import byte_lines, read_pairs
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
+from nmt.settings.checks import checked, integer
 from nmt.system.files import UserError
 from nmt.system.options import Output
 from nmt.system.stop import temporary_folder
@@ -78,12 +79,15 @@ def side(lmplz: str, order: int, texts: Sequence[Path], test: Path) -> list[tupl
     for text in texts:
         print(f"evidence: training a language model on {text}", file=sys.stderr, flush=True)
         words = sum(len(line.split()) for line in byte_lines(text))
+        if not words:
+            raise UserError(f"{text}: holds no words to train a language model on; name another text")
         model = closed_model(lmplz, order, text, known)
         found.append((words, len(known), unseen_percent(text, test), perplexity(model, known, test)))
     return found
 
 
 def run(arguments: argparse.Namespace) -> None:
+    checked(arguments.order, integer(2, 6), "--order")
     labels = arguments.labels
     evaluations = arguments.evaluations or [""] * len(labels)
     for option, files in (

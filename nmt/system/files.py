@@ -140,10 +140,13 @@ def _sync(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Write the names of the files in `folder` to disk, as fsync does with their contents."""
+    """Write the names of the files in `folder` to disk, as fsync does with their contents, if its file system can."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
     finally:
         os.close(number)
 
@@ -309,11 +312,11 @@ def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int
     """
     number, nul_at_end, line = first - 1, 0, ""
     for number, raw in enumerate(file, first):
+        if number == first and is_compressed(raw):
+            raise UserError(f"{name}: compressed; decompress it")
         try:
             line = raw.decode("utf-8").removesuffix("\n").rstrip("\r")
         except UnicodeDecodeError as error:
-            if number == first and is_compressed(raw):
-                raise UserError(f"{name}: compressed; decompress it") from None
             raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
         nul_at_end += line[:1] == "\0" or line[-1:] == "\0"
         yield line.removeprefix("\ufeff") if number == 1 else line
@@ -340,12 +343,17 @@ def write_together(files: Sequence[tuple[str | os.PathLike[str], Iterable[str]]]
     with ExitStack() as stack:
         # What is entered last is renamed first.
         partials = [stack.enter_context(atomic(path)) for path, _ in reversed(files)][::-1]
-        for partial, (_, lines) in zip(partials, files, strict=True):
-            with open(partial, "w", encoding="utf-8", newline="\n") as file:
-                for line in lines:
-                    file.write(line)
-                    file.write("\n")
-                    count += 1
+        for partial, (path, lines) in zip(partials, files, strict=True):
+            try:
+                with open(partial, "w", encoding="utf-8", newline="\n") as file:
+                    for line in lines:
+                        file.write(line)
+                        file.write("\n")
+                        count += 1
+            except OSError as error:
+                if error.errno in DISK_FULL:  # which `atomic` would take for that of the first file
+                    raise _refusal(path, error) from None
+                raise
         for partial in partials:
             _sync(partial)
     return count

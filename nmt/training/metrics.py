@@ -46,13 +46,13 @@ def ended_early(experiment: str, variant: str) -> bool:
 
 
 def is_lost(experiment: str, variant: str) -> bool:
-    """Whether a training has a checkpoint but no model.
+    """Whether a training has a checkpoint but no whole model.
 
     Snakemake deletes a model before it is trained again. If the changed setting is then undone, Snakemake does not
     notice that the model is missing.
     """
     checkpoints, model = folders(experiment, variant)
-    return checkpoints.exists() and not (model / "summary.json").exists()
+    return checkpoints.exists() and not all((model / name).exists() for name in ("model.safetensors", "summary.json"))
 
 
 def _written(file: Path) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import gzip
 import hashlib
@@ -332,6 +333,20 @@ def test_a_part_of_unknown_origin_is_dropped(server: Server, tmp_path: Path, not
     (tmp_path / ".x.partial.json").write_text(note.replace("URL", f"{server.address}/x"))
     get(f"{server.address}/x", tmp_path / "x", sha256=SHA256)
     assert names(tmp_path) == ["x"]
+
+
+def test_a_file_system_without_locks_is_no_obstacle(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Lustre, by default."""
+
+    def flock(file: object, operation: int) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    get(f"{server.address}/x", tmp_path / "x", lock=tmp_path / "lock.tsv")
+    assert (tmp_path / "x").read_bytes()
+    assert read_lock(tmp_path / "lock.tsv")
 
 
 def test_two_at_once(server: Server, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.corpora import lock
 from nmt.corpora.lock import HEADER, Fingerprint, lock_path, read_lock, record
 from nmt.system.files import UserError
 
@@ -60,3 +61,11 @@ def test_a_broken_lock_is_named_by_line(tmp_path: Path, content: str, line: int)
     with pytest.raises(UserError, match=rf"lock\.tsv: line {line} must hold archive, bytes, sha256"):
         record(tmp_path / "lock.tsv", "b", ONE)
     assert (tmp_path / "lock.tsv").read_text() == content
+
+
+def test_what_is_there_already_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project, which has the locks of its registries, may be read-only."""
+    path, own = tmp_path / "a.lock.tsv", Fingerprint(1, 64 * "a")
+    record(path, "x", own)
+    monkeypatch.setattr(lock, "_alone", pytest.fail)
+    assert record(path, "x", Fingerprint(2, 64 * "b")) == own

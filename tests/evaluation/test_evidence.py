@@ -91,6 +91,7 @@ def test_an_empty_test_set(tmp_path: Path, words: list[str], capsys: pytest.Capt
     ("text", "said"),
     [
         (b"a\n", "far.en has 1 lines, .*far.fr has 200"),
+        (b"\n" * 200, "far.en: holds no words to train a language model on; name another text"),
         (gzip.compress(b"a\n" * 200), "far.en: compressed; decompress it"),
     ],
 )
@@ -100,3 +101,9 @@ def test_texts_that_are_no_pairs(
     Path(words[words.index("--sources") + 2]).write_bytes(text)
     assert main(words) == 1
     assert re.search(said, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("order", ["0", "1", "7"])
+def test_an_order_that_kenlm_does_not_have(words: list[str], order: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--order", order]) == 1
+    assert capsys.readouterr().err == f"nmt evidence: --order: expected a whole number, from 2 to 6, not {order}\n"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
+import io
 import lzma
 import math
 import os
 import re
 import socket
 import subprocess
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +31,7 @@ from nmt.system.files import (
     recorded,
     regular,
     sha256,
+    sync_folder,
     verify,
     write_json,
     write_lines,
@@ -181,6 +185,26 @@ def test_files_are_written_together_or_not_at_all(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "new\n", "second": "a\nb\n"}
 
 
+def test_of_files_on_two_disks_the_full_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^/dev/full: no space left; free some and repeat$"):
+        write_together([(tmp_path / "scores", ["1"]), ("/dev/full", ["2"])])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_synced_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a folder that a virtual machine shares with its host."""
+
+    def fsync(number: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    code = errno.EINVAL
+    sync_folder(tmp_path)
+    code = errno.EIO
+    with pytest.raises(OSError, match="Input/output error"):
+        sync_folder(tmp_path)
+
+
 def test_all_are_on_disk_before_the_last_is_renamed_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     replace, sync = os.replace, os.fsync
@@ -249,7 +273,16 @@ def test_a_line_that_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> No
         list(read_lines(tmp_path / "text"))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def zipped(text: bytes) -> bytes:
+    """Its first line ends after four bytes: the version that is needed to unpack a stored file is a newline."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("text", text)
+    assert packed.getvalue()[4] in (10, 20)
+    return packed.getvalue()[:4] + b"\n" + packed.getvalue()[5:]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zipped])
 def test_compressed_text_is_said_to_be_that(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / "text").write_bytes(pack(b"good\n"))
     with pytest.raises(UserError, match="text: compressed; decompress it"):

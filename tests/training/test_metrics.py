@@ -17,4 +17,6 @@ def test_a_model_is_lost_where_only_a_checkpoint_is_left(tmp_path: Path, monkeyp
         folder.mkdir(parents=True)
     assert is_lost("mine", "one")  # Snakemake leaves the folder
     (model / "summary.json").write_text("{}")
+    assert is_lost("mine", "one")
+    (model / "model.safetensors").touch()
     assert not is_lost("mine", "one")

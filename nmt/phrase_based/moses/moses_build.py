@@ -169,6 +169,8 @@ def alone(folder: Path) -> Iterator[int]:
         except BlockingIOError:
             print(f"moses_build: waiting for another process, which builds in {folder}", file=sys.stderr, flush=True)
             fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            pass  # a file system without locks
         yield file
     finally:
         os.close(file)
