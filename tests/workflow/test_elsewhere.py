@@ -48,7 +48,7 @@ defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null
 threads: {train: 1}
 variants: {one: {updates: 30}}
 """
-MODEL = "data/small/models/one/model.safetensors"
+MODEL = "data/smoke/models/RNNsearch-50/model.safetensors"
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +69,15 @@ def here(tmp_path: Path) -> Tree:
     return Tree.at(folder)
 
 
-def test_another_folder_makes_no_stage_again(finished: Path, project: Tree, here: Tree) -> None:
-    """What was made in the project is moved: only the pages name files of the project by their paths."""
+def copy_made(finished: Path, here: Tree) -> None:
+    """Copy what was made in the folder `finished`."""
     for made in ("data", "results", "logs", "benchmarks", ".snakemake"):
         shutil.copytree(finished / made, here.folder / made, symlinks=True)
+
+
+def test_another_folder_makes_no_stage_again(finished: Path, project: Tree, here: Tree) -> None:
+    """What was made in the project is moved: only the pages name files of the project by their paths."""
+    copy_made(finished, here)
     command = ["--dry-run", "-s", str(project.folder / "Snakefile")]
     planned = {rule for rule, _ in jobs(here.snakemake(*command, configs=[str(project.folder / SMOKE[0])]))}
     assert {rule for rule in planned if not rule.startswith(("sheet_", "index"))} == set()
@@ -132,12 +137,13 @@ def test_files_called_as_modules_change_no_job(project: Tree, here: Tree) -> Non
     assert run.returncode == 0, run.stdout[-4000:]
 
 
-def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
-    """The reader of both outputs leaves while the model is trained, as `| head` does."""
-    (here.folder / "small.yaml").write_text(SMALL)
+def test_a_run_goes_on_when_its_reader_leaves(finished: Path, here: Tree) -> None:
+    """The reader of both outputs leaves while a model is trained, as `| head` does."""
+    copy_made(finished, here)
+    (here.folder / "longer.yaml").write_text("variants: {RNNsearch-50: {updates: 60}}\n")
     command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "--logger", "nmt"]
     with subprocess.Popen(
-        [*command, "--configfile", "small.yaml", "--", MODEL],
+        [*command, "--configfile", str(ROOT / SMOKE[0]), "longer.yaml", "--", MODEL],
         cwd=here.folder,
         env=os.environ | variables(""),
         text=True,
@@ -158,4 +164,4 @@ def test_a_run_goes_on_when_its_reader_leaves(here: Tree) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     assert (here.folder / MODEL).is_file()
-    assert "30 updates in" in (here.folder / "logs/train/small/one.log").read_text()
+    assert "60 updates in" in (here.folder / "logs/train/smoke/RNNsearch-50.log").read_text()
