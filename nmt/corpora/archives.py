@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from nmt.system.compression import GZIP, XZ, ZIP, other_kind
 from nmt.system.files import UserError, check_regular
@@ -131,8 +132,18 @@ def _check_found(archive: Path, wanted: Iterable[str], found: Collection[str], k
     for member in wanted:
         if member not in found:
             near = get_close_matches(member, list(known), 3, 0.0)
-            hint = f"the nearest are {', '.join(near)}" if near else "it holds no other file"
+            hint = (
+                f"the nearest are {', '.join(told_from(member, one) for one in near)}"
+                if near
+                else "it holds no other file"
+            )
             raise UserError(f"{archive}: no member {member}; {hint}; correct the member")
+
+
+def told_from(name: str, near: str) -> str:
+    """The name `near`, with its code points if it looks like `name`: a Mac may keep accents apart from letters."""
+    alike = near != name and normalize("NFC", near) == normalize("NFC", name)
+    return f"{near} ({near!a}, in another form of Unicode)" if alike else near
 
 
 def _not_regular(archive: Path, member: str) -> UserError:

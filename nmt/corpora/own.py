@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from nmt.corpora.archives import told_from
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
@@ -95,7 +96,7 @@ def check_files(paths: Iterable[str]) -> None:
         if path.is_symlink():
             raise UserError(f"{path}: a link that leads nowhere; mount its disk, or name another file")
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = get_close_matches(path.name, beside, 1)
+        near = [told_from(path.name, one) for one in get_close_matches(path.name, beside, 1)]
         raise UserError(
             f"{path}: no such file{f'; the nearest is {near[0]}' if near else ''}; correct its name, or "
             "`mirror` if a registry names it"

@@ -61,6 +61,11 @@ def test_a_zip_without_members_says_what_it_holds(tmp_path: Path) -> None:
     refused(zipped(tmp_path), "a", said="no member a; it holds no other file")
 
 
+def test_a_name_that_looks_the_same_is_told_apart(tmp_path: Path) -> None:
+    path = zipped(tmp_path, ("donne\u0301es.en", TEXT))
+    refused(path, "donn\u00e9es.en", said=r"\('donne\\u0301es.en', in another form of Unicode\); correct the member")
+
+
 def test_of_a_name_that_a_zip_holds_twice_the_last_counts(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
         path = zipped(tmp_path, ("a", b"older"), ("a", b"newer"))

@@ -68,6 +68,9 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
         check_files(["laws.en", "lwas.en"])
     with pytest.raises(UserError, match=r"^no/x\.en: no such file; correct its name"):
         check_files(["no/x.en"])
+    (tmp_path / "de\u0301.en").touch()
+    with pytest.raises(UserError, match=r"\('de\\u0301\.en', in another form of Unicode\); correct its name"):
+        check_files(["d\u00e9.en"])
 
 
 @pytest.mark.parametrize("target", ["nowhere", "laws.en"])
