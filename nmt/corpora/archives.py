@@ -131,12 +131,8 @@ def _check_found(archive: Path, wanted: Iterable[str], found: Collection[str], k
     """Raise UserError, with the most similar names, if a wanted member was not found."""
     for member in wanted:
         if member not in found:
-            near = get_close_matches(member, list(known), 3, 0.0)
-            hint = (
-                f"the nearest are {', '.join(told_from(member, one) for one in near)}"
-                if near
-                else "it holds no other file"
-            )
+            near = [told_from(member, one) for one in get_close_matches(member, list(known), 3, 0.0)]
+            hint = f"the nearest are {', '.join(near)}" if near else "it holds no other file"
             raise UserError(f"{archive}: no member {member}; {hint}; correct the member")
 
 

@@ -222,7 +222,7 @@ def _normalized(lines: Iterator[str], place: str, normalize: str) -> Iterator[st
 
 
 def _prose(lines: Iterator[str], place: str) -> Iterator[str]:
-    """Yield the lines; UserError if the first one that is not blank is a document's markup or Git LFS's."""
+    """Yield the lines; UserError if the first that is not blank is markup or a pointer of Git LFS."""
     for number, line in enumerate(lines, 1):
         if markup := MARKUP.match(line):
             raise UserError(
