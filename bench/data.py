@@ -39,7 +39,8 @@ from bench.table import one_line_mistakes
 from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
 from nmt.settings.sections import Shard
-from nmt.system.files import UserError, read_lines, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.text import read_lines
 
 LMPLZ = Path("data/tools/lmplz")
 SIZES = [250_000, 1_000_000, 4_000_000]

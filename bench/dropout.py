@@ -17,7 +17,7 @@ import pandas as pd
 from bench.table import one_line_mistakes, write
 from nmt.settings.checks import finite, integer, read_values
 from nmt.settings.extends import read_experiment
-from nmt.system.files import read_lines
+from nmt.system.text import read_lines
 
 
 def rows(file: str) -> list[dict[str, object]]:

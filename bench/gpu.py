@@ -42,7 +42,7 @@ from nmt.model.network import Network
 from nmt.search.replay import captured
 from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import choose_device
-from nmt.system.files import write_json
+from nmt.system.text import write_json
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes
 from nmt.training.update import BUCKET, Update, make_update

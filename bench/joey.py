@@ -27,8 +27,8 @@ from nmt.corpora.shortlist import Shortlist
 from nmt.search.beam import MAXIMUM_LENGTH_RATIO
 from nmt.settings.variant import Variant
 from nmt.system.device import keep_memory, set_threads
-from nmt.system.files import read_lines, write_lines
 from nmt.system.progress import Progress
+from nmt.system.text import read_lines, write_lines
 from nmt.training.batches import Batch, Batches
 from nmt.training.optimizer import make_optimizer, scheduled_rate
 

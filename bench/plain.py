@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sacremoses import MosesTokenizer
 
-from nmt.system.files import read_lines, write_lines
+from nmt.system.text import read_lines, write_lines
 
 
 def main() -> None:

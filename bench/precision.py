@@ -18,7 +18,7 @@ from bench.command import run
 from bench.table import make_parser, one_line_mistakes
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 PRECISIONS = ("float32", "bf16")
 SIZES = {"output_rank": None, "embedding": 128, "hidden": 192, "alignment": 128, "maxout": 96, "evaluate_every": 200}

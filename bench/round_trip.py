@@ -21,7 +21,9 @@ from nmt.corpora.normalization import normalized
 from nmt.corpora.tokenize import Tokenizer, spaced
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, check_apart, decode_lines
+from nmt.system.errors import UserError
+from nmt.system.files import check_apart
+from nmt.system.text import decode_lines
 
 SYMBOLS = 700  # pieces of a text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 
 def make_parser(

@@ -27,7 +27,8 @@ from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Variant
-from nmt.system.files import UserError, read_json
+from nmt.system.errors import UserError
+from nmt.system.text import read_json
 
 SEARCHES = {"plain": ((), -1.0), "normalized": (("--normalize",), 1.0)}  # our options, JoeyNMT's exponent
 RESAMPLES = 1000

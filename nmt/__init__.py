@@ -23,7 +23,7 @@ def load(
     `device` is "cpu", "cuda" or "auto", a GPU where there is one. With `tokenized`, text has spaces between words, and
     otherwise it is plain. `precision` is that of matrix products, "float32" or "bf16".
 
-    Raises UserError (`nmt.system.files`) if a file of the model is missing or damaged, or for another device or
+    Raises UserError (`nmt.system.errors`) if a file of the model is missing or damaged, or for another device or
     precision; OSError if the system refuses to read a file.
     """
     # These import PyTorch, which takes seconds: too long for `nmt --help`.
@@ -31,7 +31,7 @@ def load(
     from nmt.settings.checks import checked, choice, flag
     from nmt.settings.variant import DEVICES, PRECISIONS
     from nmt.system.device import choose_device, survive_forks
-    from nmt.system.files import UserError
+    from nmt.system.errors import UserError
     from nmt.trained import load_trained
 
     if not isinstance(folder, str | os.PathLike):

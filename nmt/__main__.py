@@ -18,7 +18,8 @@ try:
 
     from nmt import __version__, commands
     from nmt.system import digest, options
-    from nmt.system.files import DISK_FULL, UserError
+    from nmt.system.errors import UserError
+    from nmt.system.files import DISK_FULL
     from nmt.system.orphans import end_with_run
     from nmt.system.stop import STOPPED, StoppedError, handling
     from nmt.system.streams import discard_output, lasting_errors, open_closed

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 
 from nmt import papers
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 # Group, package, step: the module of a step is its package and its name.
 GROUPS: dict[str, dict[str, dict[str, str]]] = {

@@ -19,19 +19,11 @@ from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, choice, integer, optional, read_values
 from nmt.settings.sections import NFC, NORMALIZE
 from nmt.settings.variant import Architecture
+from nmt.system.checksums import recorded, sha256, verify
 from nmt.system.device import warn_if_slow
-from nmt.system.files import (
-    UserError,
-    atomic,
-    atomic_folder,
-    check_folder,
-    read_lines,
-    recorded,
-    sha256,
-    verify,
-    write_json,
-    write_lines,
-)
+from nmt.system.errors import UserError
+from nmt.system.files import atomic, atomic_folder, check_folder
+from nmt.system.text import read_lines, write_json, write_lines
 
 MODEL, SUMMARY, SOURCE, TARGET = "model.safetensors", "summary.json", "source.tsv", "target.tsv"
 CODES = ("source.codes", "target.codes")  # only of a model of subwords

@@ -41,10 +41,12 @@ from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.claims import check_unclaimed, take_over
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
-from nmt.system.files import UserError, check_room, read_json, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.files import check_room
 from nmt.system.orphans import end_gently
 from nmt.system.records import IMMEDIATE
 from nmt.system.scheduler import check_slurm
+from nmt.system.text import read_json
 from nmt.training.metrics import ended_early
 
 EXPERIMENTS = "NMT_EXPERIMENTS"  # tells the jobs of a run the digests of its experiments, by name

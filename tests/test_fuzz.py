@@ -25,7 +25,7 @@ from nmt.report.page import show_table
 from nmt.settings.experiment import load
 from nmt.settings.extends import read, resolve
 from nmt.settings.strict import parse
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 # As they are written in a file.

@@ -24,7 +24,7 @@ from nmt import commands, papers
 from nmt.__main__ import main
 from nmt.corpora import shortlist
 from nmt.settings.sections import Select
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output, OutputFolder, ReplacedFolder, check_numbers
 from nmt.system.stop import StoppedError
 

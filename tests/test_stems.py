@@ -12,7 +12,7 @@ from nmt import commands, papers
 from nmt.papers.choi2017.paper import points
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.workflow import step_of
 
 ROOT = Path(__file__).parents[1]

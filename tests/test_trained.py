@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from nmt.corpora.shortlist import Shortlist
 from nmt.system import device
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.trained import load_model, load_trained, save_model
 from tests.model.models import SOURCE_SYMBOLS, ragged_batch, save_trained, tiny_model
 

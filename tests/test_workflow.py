@@ -19,7 +19,7 @@ from nmt.corpora.registry import Archive, Corpus
 from nmt.report.artefacts import collect
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import ATTENTIONS, UNITS
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.workflow import (
     begin,
     check_command,

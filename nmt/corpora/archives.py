@@ -25,7 +25,8 @@ from typing import Any
 from unicodedata import normalize
 
 from nmt.system.compression import GZIP, XZ, ZIP, other_kind
-from nmt.system.files import UserError, check_regular
+from nmt.system.errors import UserError
+from nmt.system.files import check_regular
 
 BLOCK = 1 << 20
 EXPANSION, SPARE = 100, 1_000_000_000  # text expands to three or ten times its length; SPARE is in bytes

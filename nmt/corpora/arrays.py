@@ -12,7 +12,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from nmt.system.files import UserError, atomic, check_regular
+from nmt.system.errors import UserError
+from nmt.system.files import atomic, check_regular
 
 PIECE = 10_000  # elements
 

@@ -27,9 +27,12 @@ from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.settings.checks import choice, each, integer, read_values, text
-from nmt.system.files import UserError, atomic_folder, check_regular, recorded, sha256, verify, warn, write_json
+from nmt.system.checksums import recorded, sha256, verify
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic_folder, check_regular
 from nmt.system.options import ReplacedFolder
 from nmt.system.progress import Progress
+from nmt.system.text import write_json
 
 META = "meta.json"
 SIDES = ("source", "target")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nmt.corpora.arrays import in_pieces, read_array, write_array
 from nmt.corpora.pairs import read_byte_pairs
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 

@@ -26,7 +26,9 @@ from nmt.corpora.normalization import add_normalize_argument, normalized
 from nmt.corpora.sgml import NAME as SGML
 from nmt.corpora.sgml import Segment, in_order_of, read_segments
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, atomic, sha256, warn
+from nmt.system.checksums import sha256
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 

@@ -11,7 +11,6 @@ with a warning. A file that is not of the kind that its name says, such as a ser
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,9 @@ from nmt.corpora.registry import Archive, read_archives
 from nmt.corpora.transfer import TooLongError, UnavailableError, begun, download, note_path
 from nmt.corpora.verify import departure, disguise, fault, measure
 from nmt.settings.checks import unknown
-from nmt.system.files import DISK_FULL, UserError, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.files import DISK_FULL
+from nmt.system.locks import acquire
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -118,12 +119,8 @@ def fetch(
 def _alone(partial: Path) -> Iterator[None]:
     """Lock the partial file, and remove it at the end if it is empty. Raises UserError if another process holds it."""
     with open(partial, "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{partial}: another process is fetching it; wait for it, or end it") from None
-        except OSError:
-            pass  # a file system without locks
+        if not acquire(file, wait=False):
+            raise UserError(f"{partial}: another process is fetching it; wait for it, or end it")
         try:
             yield
         finally:

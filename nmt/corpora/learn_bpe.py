@@ -17,9 +17,10 @@ from pathlib import Path
 from nmt.corpora.shortlist import count_words
 from nmt.corpora.subwords import MARK, is_divisible
 from nmt.settings.sections import BytePairs
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import read_lines, write_lines
 
 COVERED = 0.9999
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from nmt.corpora.pieces import Pieces
 from nmt.settings.sections import SentencePiece
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.stop import interruptible
+from nmt.system.text import read_lines
 
 COVERED = 0.9995
 THREADS = 4  # fixed, because the pieces depend on how the threads' sums are rounded

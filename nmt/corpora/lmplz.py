@@ -14,7 +14,8 @@ import sys
 import tarfile
 from pathlib import Path
 
-from nmt.system.files import UserError, atomic
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
 from nmt.system.options import Output
 from nmt.system.stop import temporary_folder
 

@@ -7,16 +7,17 @@ not in the lock. Standard library only, like `registry`.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from nmt.corpora.registry import SHA256
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
+from nmt.system.locks import acquire
+from nmt.system.text import read_lines, write_lines
 
 HEADER = "archive\tbytes\tsha256"
 ENTRY = re.compile(rf"([^\t]+)\t([0-9]{{1,18}})\t({SHA256.pattern})")
@@ -78,8 +79,7 @@ def _alone(path: Path) -> Iterator[None]:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            with suppress(OSError):  # of a file system without locks
-                fcntl.flock(file, fcntl.LOCK_EX)
+            acquire(file)
             # While this process waited, another may have replaced the file that was opened.
             if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                 yield

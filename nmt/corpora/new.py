@@ -24,7 +24,8 @@ from nmt.settings.experiment import Experiment, load
 from nmt.settings.project import PROJECT
 from nmt.settings.sections import Files, Languages, language
 from nmt.settings.strict import parse
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
+from nmt.system.text import write_lines
 
 LINES = 1000  # drawn if no number is given
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}

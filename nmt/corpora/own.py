@@ -20,8 +20,10 @@ from nmt.corpora.archives import told_from
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
+from nmt.system.checksums import sha256
 from nmt.system.compression import GZIP, XZ, ZIP
-from nmt.system.files import UserError, check_regular, sha256
+from nmt.system.errors import UserError
+from nmt.system.files import check_regular
 from nmt.system.memory import recall, remember
 
 MEMORY = Path(".snakemake/own_files.json")

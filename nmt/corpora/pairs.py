@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import TypeVar
 
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 
 LONGEST = 1000  # words of a sentence that a model is given in use; memory grows with them
 Line = TypeVar("Line", str, bytes)

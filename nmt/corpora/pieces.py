@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.corpora.subwords import VERSION, Codes
-from nmt.system.files import UserError, atomic
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
 
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")

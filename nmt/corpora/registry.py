@@ -34,7 +34,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from nmt.settings.checks import PLAIN, is_plain
-from nmt.system.files import UserError, check_regular, read_lines
+from nmt.system.errors import UserError
+from nmt.system.files import check_regular
+from nmt.system.text import read_lines
 
 ROLES = ("train", "development", "test", "in_domain", "monolingual")
 REQUIRED = ("name", "source_address", "target_address")

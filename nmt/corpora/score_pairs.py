@@ -21,7 +21,7 @@ from nmt.corpora.clean import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
 from nmt.corpora.train_lm import FILES, KINDS, META, SIDES, load_model, mask
 from nmt.settings.checks import each, read_values, text
-from nmt.system.files import verify
+from nmt.system.checksums import verify
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 

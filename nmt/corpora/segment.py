@@ -7,9 +7,9 @@ from pathlib import Path
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.pieces import read_subwords
-from nmt.system.files import read_lines, write_lines
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import read_lines, write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

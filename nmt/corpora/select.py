@@ -26,10 +26,12 @@ from nmt.corpora.clean import CleanedText, Files, Pair, State, add_cleaned_argum
 from nmt.corpora.score_pairs import RATING
 from nmt.settings.checks import unknown
 from nmt.settings.sections import Select
-from nmt.system.files import UserError, atomic, warn, write_lines
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, write_csv
+from nmt.system.text import write_lines
 
 EXAMPLES = 10  # best and worst pairs shown for each corpus
 # Bins of the distribution of ratings, in bits; the outermost are open.

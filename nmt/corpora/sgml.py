@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 NAME = re.compile(r"\.sgml?(\.gz|\.xz)?$", re.IGNORECASE)
 MARK = re.compile(r"<!--|<!\[CDATA\[|<(/?)(seg|doc)\b", re.IGNORECASE)

@@ -21,10 +21,11 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.pieces import BYTES, Pieces, Subwords, read_subwords
 from nmt.corpora.subwords import MARK
 from nmt.settings import sections
-from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import whole
+from nmt.system.text import read_lines, write_lines
 
 MARKED = 20  # a vocabulary has subwords if more than one symbol in this many ends in their mark
 EOS = 0

@@ -15,17 +15,10 @@ from pathlib import Path
 
 from nmt.corpora.extract import extract
 from nmt.corpora.own import file_and_member
-from nmt.system.files import (
-    UserError,
-    atomic_folder,
-    check_outside,
-    read_json,
-    read_lines,
-    recorded,
-    sha256,
-    write_json,
-    write_lines,
-)
+from nmt.system.checksums import recorded, sha256
+from nmt.system.errors import UserError
+from nmt.system.files import atomic_folder, check_outside
+from nmt.system.text import read_json, read_lines, write_json, write_lines
 
 RECORD = "split.json"  # from which files a split was drawn, and how
 LEAST = 0.5  # of the training pairs must be left

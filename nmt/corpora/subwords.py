@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
+from nmt.system.text import read_lines, write_lines
 
 MARK = "@@"
 LONGEST_WORD = 1000  # characters; a longer one is not a word, and is dropped because it would take hours

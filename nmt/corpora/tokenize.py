@@ -22,9 +22,10 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from nmt.corpora.languages import known_as
 from nmt.settings.sections import language
-from nmt.system.files import UserError, decode_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import decode_lines, write_lines
 
 CACHED_STRINGS, CACHED_LENGTH = 1 << 18, 50  # about 60 MB; the length is in characters
 DIGITS = frozenset("0123456789")

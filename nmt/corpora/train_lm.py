@@ -32,8 +32,11 @@ import numpy as np
 from nmt.corpora.clean import CleanedText, Pair, add_cleaned_arguments, cleaned_text, pair_files
 from nmt.corpora.pairs import read_byte_pairs
 from nmt.settings.sections import Select
-from nmt.system.files import UserError, atomic, partial_name, sha256, warn, write_json
+from nmt.system.checksums import sha256
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic, partial_name
 from nmt.system.options import OutputFolder
+from nmt.system.text import write_json
 
 SIDES = ("source", "target")
 KINDS = ("in-domain", "general")

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from nmt.settings.checks import integer, matching, optional, read_values
-from nmt.system.files import UserError, warn, write_json
+from nmt.system.errors import UserError, warn
 from nmt.system.progress import Progress
+from nmt.system.text import write_json
 
 BLOCK = 1 << 20
 TIMEOUT = 30.0  # seconds without a byte

@@ -17,7 +17,7 @@ from nmt.corpora.archives import HEADER, is_tar
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import Archive, read_archives
 from nmt.system.compression import GZIP, XZ, ZIP
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.progress import Progress
 
 BLOCK = 1 << 20

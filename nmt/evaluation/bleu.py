@@ -9,7 +9,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.utils import SACREBLEU_DIR
 
 from nmt.corpora.languages import TOKENIZED
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 RUNNING_TEXT = "13a"  # that of most languages
 

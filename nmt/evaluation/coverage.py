@@ -16,10 +16,11 @@ from pathlib import Path
 from nmt.corpora.pairs import read_byte_pairs, split_words
 from nmt.corpora.select import AUDIT, TOTAL
 from nmt.corpora.shortlist import UNK, Shortlist, add_codes_argument, read_shortlists
-from nmt.system.files import UserError, read_lines, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 from nmt.system.tables import Cell, number, read_csv, whole, write_csv
+from nmt.system.text import read_lines
 
 COLUMNS = (
     *("text", "language", "size", "sentences", "sentences_without_unk"),

@@ -17,8 +17,9 @@ from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.evaluation.bleu import RUNNING_TEXT, add_tokenizer_argument, corpus_bleu
 from nmt.evaluation.sentences import read_parallel
-from nmt.system.files import warn, write_json
+from nmt.system.errors import warn
 from nmt.system.options import Output
+from nmt.system.text import write_json
 
 LOW_CEILING = 99.0  # in BLEU
 EXAMPLES = 3  # of the lines that change

@@ -21,7 +21,7 @@ from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
 from nmt.evaluation.scores import read_score
 from nmt.evaluation.sentences import paired
 from nmt.settings.checks import checked, integer
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.stop import temporary_folder
 from nmt.system.tables import Cell, number, write_csv

@@ -7,8 +7,9 @@ from statistics import fmean, stdev
 from typing import Any
 
 from nmt.settings.checks import between, integer, optional, text
-from nmt.system.files import UserError, read_json
+from nmt.system.errors import UserError
 from nmt.system.tables import number
+from nmt.system.text import read_json
 
 PARTS = ("all", "no_unk")
 PERCENT = optional(between(0, 100 + 1e-9))  # sacreBLEU rounds 100 up

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 
 Item = TypeVar("Item")
 

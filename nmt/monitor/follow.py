@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from nmt.monitor.forecast import measured, span, training_seconds
 from nmt.settings.experiment import Experiment
-from nmt.system.files import printable
+from nmt.system.errors import printable
 from nmt.training.metrics import latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from nmt.settings.checks import finite, integer, read_values
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS, Record, read_metrics

@@ -19,7 +19,7 @@ from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.ownership import last_run
 from nmt.settings.variant import Optimization, Variant
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training.metrics import Record, ended_early, folders, latest, read_metrics, values
 
 FINISHED = "finished"

@@ -18,8 +18,8 @@ from nmt import papers
 from nmt.settings.checks import checks, identifier, parts_of
 from nmt.settings.experiment import OF_A_VARIANT, OPTIONAL, SECTIONS, Experiment
 from nmt.settings.variant import KINDS
-from nmt.system.files import write_lines
 from nmt.system.options import Output
+from nmt.system.text import write_lines
 
 Schema = dict[str, Any]
 ID = "https://json-schema.org/draft/2020-12/schema"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines, write_lines
 
 Links = list[tuple[int, int]]
 AGAIN = "align the words again"

@@ -11,7 +11,8 @@ from sys import intern
 import numpy as np
 
 from nmt.corpora.pairs import read_pairs, split_words
-from nmt.system.files import UserError, read_lines, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.text import read_lines
 
 Pair = tuple[list[str], list[str]]
 # What separates the columns of a phrase table, and what stands for a word that looks like it (U+2060 is invisible).

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from nmt.search.text import add_pair_arguments, read_symbol_pairs
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output, add_device_arguments
 
 PANELS = 30  # in one picture, at most

@@ -17,7 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from nmt.system.files import UserError, atomic, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic
 from nmt.system.options import Output
 
 # For each format, the metadata that would record the date and the version of matplotlib.

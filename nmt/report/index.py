@@ -23,8 +23,9 @@ from nmt.report.markup import add_generated_argument
 from nmt.report.page import JOINT, Reader, document, emphasized, escape, reader, script, shades, show_table
 from nmt.report.summary import bleu_table, finding, read_comparisons
 from nmt.search.alignments import read_alignments
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
+from nmt.system.text import read_lines, write_lines
 
 METRIC = CHRF()
 CHUNK = 50

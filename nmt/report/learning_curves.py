@@ -22,8 +22,9 @@ from matplotlib.ticker import LogFormatter, MaxNLocator
 from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NLL, MEASURES, TRAIN_NLL
 from nmt.report.drawing import ROUND, add_legend, add_outputs, literal, save, style
 from nmt.report.systems import add_systems, styles
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole
+from nmt.system.text import read_lines
 
 WITHOUT_SEEDS = COLUMNS[:5]  # the columns of earlier versions
 TITLES = {

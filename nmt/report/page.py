@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from nmt.corpora.detokenize import joins, unescape
 from nmt.corpora.pieces import BYTE, SPACE
 from nmt.report.markup import MADE_UP
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import rows_of_csv
+from nmt.system.text import read_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

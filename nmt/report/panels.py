@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole, write_csv
 
 # One row for each weight; rows and columns of a matrix are counted from 0.

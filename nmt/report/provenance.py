@@ -15,8 +15,9 @@ from nmt.monitor.forecast import job_seconds
 from nmt.settings.checks import identifier, parse_json, read_values
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.project import PROJECT
-from nmt.system.files import read_json, sha256, write_json
+from nmt.system.checksums import sha256
 from nmt.system.options import Output
+from nmt.system.text import read_json, write_json
 
 PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm")
 OF_A_MODEL = ("updates", "updates_best", "hours", "torch", "device", "precision", "seed", "settings_digest")

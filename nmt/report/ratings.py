@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from nmt.corpora.select import DISTRIBUTION
 from nmt.report.drawing import add_outputs, literal, save, style
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole
 
 ROW_HEIGHT = 0.62  # inches a corpus

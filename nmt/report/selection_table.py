@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from nmt.corpora.select import AUDIT, TOTAL
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, read_csv, read_tsv, real, whole, write_csv
 

@@ -25,7 +25,7 @@ from nmt.corpora.pieces import Pieces
 from nmt.report.page import document, escape, reader, script, shades
 from nmt.search.text import add_model_argument, to_symbols
 from nmt.settings.sections import WIDEST_BEAM, Translate
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import add_device_arguments
 
 if TYPE_CHECKING:

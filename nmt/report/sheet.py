@@ -8,8 +8,9 @@ from pathlib import Path
 
 from nmt.report.markup import add_generated_argument
 from nmt.report.page import document, escape, show_table
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
+from nmt.system.text import write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

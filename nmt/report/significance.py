@@ -17,8 +17,9 @@ from nmt.evaluation.bootstrap import compare, holm
 from nmt.evaluation.evaluate import known_lines
 from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_table_arguments, escape_markdown, folded, heading, markdown_table, span
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import number, write_csv
+from nmt.system.text import write_lines
 
 COLUMNS = (
     *("part", "system", "baseline", "bleu", "baseline_bleu", "difference", "lower", "upper", "p_value"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nmt.report.markup import listed
 from nmt.report.page import SCROLLED, escape
 from nmt.report.significance import COLUMNS, LEVEL
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real
 
 

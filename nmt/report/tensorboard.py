@@ -21,9 +21,11 @@ from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Optimization, Variant
-from nmt.system.files import UserError, partial_name, read_lines, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.files import partial_name
 from nmt.system.options import OutputFolder
 from nmt.system.stop import temporary_folder
+from nmt.system.text import read_lines
 from nmt.training.metrics import Record, folders, latest, read_metrics
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from nmt.corpora.pieces import SPACE
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.corpora.subwords import is_divisible
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.search.alignments import alignments
 from nmt.search.text import to_symbols, to_words
 from nmt.search.translator import Translator, checked_lines
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training.likelihood import sentence_nll
 
 if TYPE_CHECKING:

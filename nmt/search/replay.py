@@ -12,7 +12,7 @@ import torch
 
 from nmt.model.network import Network
 from nmt.search.step import Beams, Step, each_tensor, tensors
-from nmt.system.files import warn
+from nmt.system.errors import warn
 
 RECORDINGS = 64  # kept for each model
 

@@ -13,7 +13,8 @@ from nmt.corpora.normalization import normalized
 from nmt.corpora.pairs import LONGEST, read_pairs
 from nmt.settings.sections import Translate
 from nmt.settings.variant import PRECISIONS
-from nmt.system.files import UserError, decode_lines, read_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
+from nmt.system.text import decode_lines, read_lines, write_lines
 
 if TYPE_CHECKING:
     from nmt.corpora.shortlist import Shortlist

@@ -11,9 +11,10 @@ from nmt.corpora.pairs import align
 from nmt.search.alignments import Alignment
 from nmt.search.text import add_model_argument, add_precision_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
-from nmt.system.files import UserError, decode_lines, read_lines, write_together
+from nmt.system.errors import UserError
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
+from nmt.system.text import decode_lines, read_lines, write_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from nmt.search.beam import MAXIMUM_LENGTH_RATIO, BeamSettings, Hypothesis, sear
 from nmt.search.text import to_symbols, to_words
 from nmt.settings.sections import WIDEST_BEAM, Translate
 from nmt.settings.variant import LARGEST_BATCH
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Self, TypeVar, get_args, get_type_hints
 
-from nmt.system.files import UserError, read_json
+from nmt.system.errors import UserError
+from nmt.system.text import read_json
 
 Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nmt.settings.experiment import Experiment
 from nmt.settings.ownership import recorded_files
 from nmt.settings.project import PROJECT
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 CONFIGS = Path("config")
 # The paper's results are files of this folder and of its `index`; the folders of all other experiments lie beside them.

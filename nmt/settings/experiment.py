@@ -35,7 +35,7 @@ from nmt.settings.checks import (
     unknown,
 )
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, Variant, keys_of
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 PHRASE_BASED = "phrase-based"  # the folder of the phrase-based system's translations, beside those of the variants
 # What the steps with Moses call, and what its scripts call in turn.

@@ -15,7 +15,8 @@ from typing import Any
 from nmt.settings.checks import PLAIN, text
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.project import find
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 
 PAPER = "config/bahdanau2015/wmt14.yaml"  # the experiment where none is named
 EXTENDS = "extends"

@@ -14,7 +14,8 @@ from pathlib import Path
 from nmt.settings.checks import names
 from nmt.settings.extends import read
 from nmt.settings.project import PROJECT, find
-from nmt.system.files import UserError, read_json, write_json
+from nmt.system.errors import UserError
+from nmt.system.text import read_json, write_json
 
 RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 TAG = "tag:yaml.org,2002:"
 # What a word without quotes may look like, by its type.

@@ -26,7 +26,7 @@ from nmt.settings.checks import (
     probability,
     text,
 )
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 #: Module and class of each attention and of each unit. A model imports only those that it uses.
 ATTENTIONS = {

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.scheduler import PATIENCE
 
 STEPS = Path(".snakemake/steps")  # a file for each step, with the number of the last run that has it

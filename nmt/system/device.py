@@ -10,7 +10,7 @@ from functools import cache
 
 import torch
 
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.gpu import claim
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.memory import recall, remember
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,44 +1,21 @@
-"""Files that are complete or absent: atomic writing, lines split at newlines only, and the error that users see."""
+"""Files and folders that are complete or absent, and the checks of what a step reads and replaces."""
 
 from __future__ import annotations
 
 import errno
 import glob
-import hashlib
-import json
 import os
 import shutil
 import stat
-import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-from nmt.system.compression import is_compressed
+from nmt.system.errors import UserError
 
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
 PARTIAL, FORMER = ".partial", ".former"
-
-
-class UserError(Exception):
-    """A mistake that the user can correct: one line that names the file or setting and says what to do."""
-
-    def __str__(self) -> str:
-        return printable(super().__str__())
-
-
-def printable(text: str) -> str:
-    """`text` on one line, with control characters escaped: it may quote a file or a server."""
-    return "".join(
-        one if one.isprintable() else " " if one.isspace() else one.encode("unicode_escape").decode() for one in text
-    )
-
-
-def warn(message: str) -> None:
-    """Print a warning to standard error."""
-    print(f"nmt: warning: {printable(message)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -57,14 +34,14 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _refusal(path, error) from None
+        raise refusal(path, error) from None
     try:
         yield partial
-        _sync(partial)
+        sync(partial)
         os.replace(partial, final)
     except OSError as error:
         if error.errno in DISK_FULL or str(error.filename) == str(partial):
-            raise _refusal(path, error) from None
+            raise refusal(path, error) from None
         raise
     finally:
         with suppress(OSError):
@@ -93,7 +70,7 @@ def atomic_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Pat
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        raise _refusal(path, error) from None
+        raise refusal(path, error) from None
     finally:
         if former.exists() and not final.exists():
             os.replace(former, final)
@@ -119,20 +96,7 @@ def of_names(*names: str) -> Callable[[Path], bool]:
     return lambda path: path.name in names or path.match(f".*{PARTIAL}")
 
 
-def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
-    """A test for `check_folder`: files of these names are ours if the JSON file `record` beside them holds digests."""
-    own = {record, *names}
-
-    def is_own(path: Path) -> bool:
-        with suppress(UserError, OSError):
-            found = read_json(path.with_name(record))
-            return path.name in own and isinstance(found, dict) and "digests" in found
-        return False
-
-    return is_own
-
-
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Write the content of a file to disk; of a pipe or a device there is none."""
     if path.is_file():
         with open(path, "rb") as written:
@@ -184,7 +148,7 @@ def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
         try:
             attempt.write_bytes(b"?")
         except OSError as error:
-            raise _refusal(path, error) from None
+            raise refusal(path, error) from None
         finally:
             with suppress(OSError):
                 attempt.unlink()
@@ -212,7 +176,7 @@ def _final(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
+def refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
     """The error for an output that cannot be written."""
     if error.errno in DISK_FULL:
         return UserError(f"{path}: no space left; free some and repeat")
@@ -290,112 +254,3 @@ def regular(path: str, flags: int) -> int:
             return number
         os.close(number)
     raise UserError(f"{path}: a pipe or a device in place of a file; remove it")
-
-
-def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file as `decode_lines` does. Raises UserError if there is no such file."""
-    try:
-        with open(path, "rb") as file:
-            yield from decode_lines(file, path)
-    except FileNotFoundError:
-        raise UserError(f"{path or repr(path)}: no such file") from None
-    except IsADirectoryError:
-        raise UserError(f"{path}: a folder; name a file") from None
-
-
-def decode_lines(file: Iterable[bytes], name: str | os.PathLike[str], first: int = 1) -> Iterator[str]:
-    """Decode lines of UTF-8, split at newlines only; U+2028, U+0085 and form feeds stay in their line.
-
-    A carriage return before a newline and a byte order mark at the start of the file are removed. Raises UserError,
-    with `name` and the number of the line (counted from `first`), if a line is not UTF-8 or the file is compressed, and
-    at the end if the lines begin or end in NULs, as in UTF-16, or end only in carriage returns.
-    """
-    number, nul_at_end, line = first - 1, 0, ""
-    for number, raw in enumerate(file, first):
-        if number == first and is_compressed(raw):
-            raise UserError(f"{name}: compressed; decompress it")
-        try:
-            line = raw.decode("utf-8").removesuffix("\n").rstrip("\r")
-        except UnicodeDecodeError as error:
-            raise UserError(f"{name}: line {number} is not UTF-8 ({error.reason}); convert the file") from None
-        nul_at_end += line[:1] == "\0" or line[-1:] == "\0"
-        yield line.removeprefix("\ufeff") if number == 1 else line
-    # In UTF-16 one of the bytes beside a newline's own is its other half, a NUL, also at the end of the file.
-    if 2 * nul_at_end > number - first + (line != "\0"):
-        raise UserError(
-            f"{name}: {nul_at_end} lines begin or end in NULs; convert the file if it is in UTF-16, else remove them"
-        )
-    if number == 1 and "\r" in line:
-        raise UserError(f"{name}: lines end in carriage returns; convert the file, so that they end in newlines")
-
-
-def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
-    """Write `lines`, each with a newline, to `path` atomically; return their number."""
-    return write_together([(path, lines)])
-
-
-def write_together(files: Sequence[tuple[str | os.PathLike[str], Iterable[str]]]) -> int:
-    """Write lines to each file as `write_lines` does; return their number.
-
-    All are on disk before the first is renamed, and the last of `files` is renamed last.
-    """
-    count = 0
-    with ExitStack() as stack:
-        # What is entered last is renamed first.
-        partials = [stack.enter_context(atomic(path)) for path, _ in reversed(files)][::-1]
-        for partial, (path, lines) in zip(partials, files, strict=True):
-            try:
-                with open(partial, "w", encoding="utf-8", newline="\n") as file:
-                    for line in lines:
-                        file.write(line)
-                        file.write("\n")
-                        count += 1
-            except OSError as error:
-                if error.errno in DISK_FULL:  # which `atomic` would take for that of the first file
-                    raise _refusal(path, error) from None
-                raise
-        for partial in partials:
-            _sync(partial)
-    return count
-
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """The value in a JSON file. Raises UserError if the file is missing or broken, a pipe or a device."""
-    try:
-        with open(path, encoding="utf-8", opener=regular) as file:
-            return json.load(file)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not JSON ({error})") from None
-
-
-def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` as indented JSON with a final newline. Raises UserError if a number in it is not finite.
-
-    A byte that is not UTF-8, as in a command, is escaped.
-    """
-    try:
-        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        raise UserError(f"{path}: not written, because a number in it is not finite; check its inputs") from None
-    write_lines(path, [text.encode(errors="backslashreplace").decode()])
-
-
-def sha256(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
-    """Compare the files beside `record` with their SHA-256s, which `record` holds.
-
-    Raises UserError, which ends with what to do, if one is missing or differs.
-    """
-    for name, digest in digests.items():
-        path = record.with_name(name)
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; {remedy}")
-        if sha256(path) != digest:
-            raise UserError(f"{path}: damaged or replaced, it does not agree with {record.name}; {remedy}")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from nmt.system.files import warn
+from nmt.system.errors import warn
 
 _held: list[int] = []  # descriptors of the locks, open until the process ends
 

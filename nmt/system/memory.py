@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nmt.system.files import UserError, atomic
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
 
 
 def recall(path: Path) -> dict[str, Any]:

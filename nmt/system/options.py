@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path, PosixPath
 
-from nmt.system.files import UserError, check_apart, check_outputs, check_outside, is_named_pipe
+from nmt.system.errors import UserError
+from nmt.system.files import check_apart, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message

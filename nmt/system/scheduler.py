@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 FOLDER = Path(".snakemake/cluster")  # of the exit codes, and of what jobs print
 PATIENCE = 60  # seconds until a file must have crossed a shared file system

@@ -9,7 +9,9 @@ import os
 from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 
-from nmt.system.files import UserError, atomic, read_lines
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
+from nmt.system.text import read_lines
 
 Cell = str | int | float | None
 SHOWN = 50  # characters of a cell, which a number has at most

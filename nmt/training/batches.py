@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.padding import pad
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 Made = TypeVar("Made")
 

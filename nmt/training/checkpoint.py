@@ -6,7 +6,6 @@ is saved: after the initial weights, a batch and the masks of dropout depend onl
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import stat
@@ -21,7 +20,9 @@ from typing import Any, BinaryIO
 import torch
 
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, atomic, check_replaceable, of_names, regular, sync_folder, warn
+from nmt.system.errors import UserError, warn
+from nmt.system.files import atomic, check_replaceable, of_names, regular, sync_folder
+from nmt.system.locks import acquire
 from nmt.training.metrics import LATEST, METRICS
 
 PREVIOUS, DAMAGED = "previous.pt", "damaged.pt"
@@ -117,16 +118,12 @@ def locked(folder: Path, wait: bool = True) -> Iterator[None]:
     Without `wait`, raises UserError where another process trains there.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_name(f".{folder.name}.lock"), "a", opener=regular) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with open(folder.with_name(f".{folder.name}.lock"), "a", opener=regular) as file:
+        if not acquire(file, wait=False):
             if not wait:
-                raise UserError(f"{folder}: another process trains there; wait for it to end") from None
+                raise UserError(f"{folder}: another process trains there; wait for it to end")
             warn(f"{folder}: another process trains there; waiting for it to end")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks
+            acquire(file)
         yield
 
 

@@ -19,8 +19,9 @@ from nmt.model.network import Network
 from nmt.settings.checks import build
 from nmt.settings.sections import language
 from nmt.settings.variant import Architecture, keys_of
-from nmt.system.files import UserError, read_json
+from nmt.system.errors import UserError
 from nmt.system.options import OutputFolder
+from nmt.system.text import read_json
 from nmt.trained import SUMMARY, check_output, load_trained, write_trained
 from nmt.training.checkpoint import FOLLOWS, Checkpoint, fingerprint, look_at_checkpoint
 

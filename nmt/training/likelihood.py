@@ -13,7 +13,7 @@ from nmt.corpora.padding import by_length, pad
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 BATCH = 80
 

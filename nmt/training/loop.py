@@ -25,7 +25,7 @@ from nmt.model.network import Network
 from nmt.settings.sections import NFC
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, device_name, warn_if_slow
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.progress import Progress
 from nmt.system.stop import Stop, StoppedError
 from nmt.training.batches import Batch, Batches, ahead

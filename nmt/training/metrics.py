@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from nmt.settings.checks import finite, integer
-from nmt.system.files import UserError, read_json, regular
+from nmt.system.errors import UserError
+from nmt.system.files import regular
+from nmt.system.text import read_json
 
 METRICS = "metrics.jsonl"
 LATEST = "latest.pt"  # the last checkpoint

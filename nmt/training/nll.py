@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from nmt.corpora.pairs import LONGEST
 from nmt.system.device import prepare
-from nmt.system.files import UserError, warn, write_json
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output, add_device_arguments
+from nmt.system.text import write_json
 from nmt.trained import load_trained
 from nmt.training.likelihood import id_pairs, sentence_nll
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from nmt.model.network import Network
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training.batches import Batch
 
 

@@ -14,7 +14,7 @@ from nmt.model.embedding import Embedding
 from nmt.model.network import Network
 from nmt.settings.variant import Optimization
 from nmt.system import device as devices
-from nmt.system.files import warn
+from nmt.system.errors import warn
 from nmt.training.batches import Batch
 from nmt.training.optimizer import Adadelta, make_optimizer
 from nmt.training.parallel import Processes

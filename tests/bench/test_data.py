@@ -29,7 +29,7 @@ from bench.scale import (
     write_tables,
 )
 from bench.text import recombined
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 MEASURED, MEMORY = ROOT / "results" / "bench" / "data.csv", ROOT / "results" / "bench" / "memory.csv"

@@ -15,7 +15,7 @@ import torch
 from bench import decode, machine, train
 from bench.precision import course
 from bench.table import make_parser
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 FIGURES = {"seconds": 2.0, "forward": 0.5, "backward": 1.0, "optimizer": 0.5, "peak_mb": 9.0}
 FIGURES["sentences_per_second"] = 4.0

@@ -16,7 +16,7 @@ import pytest
 
 from nmt.corpora import archives
 from nmt.corpora.archives import contents
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 TEXT = b"".join(b"line %d\n" % (number * number) for number in range(20_000))
 HALF = len(TEXT) // 2

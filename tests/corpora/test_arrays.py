@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nmt.corpora.arrays import read_array, write_array
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 DTYPE = np.dtype([("key", "<u8"), ("flag", "u1")])
 

@@ -18,7 +18,7 @@ from nmt.__main__ import main
 from nmt.corpora import binarize as module
 from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import UNK, Shortlist, count_words, make_shortlist
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 
 PAIRS = [(f"w{n} " * (n % 5 + 1), f"v{n % 11} v{n}") for n in range(100)]

@@ -13,7 +13,7 @@ from nmt.__main__ import main
 from nmt.corpora import arrays
 from nmt.corpora.arrays import read_array
 from nmt.corpora.clean import RECORD, CleanedText, State, mark_duplicates, read_cleaned
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 from tests.corpora.selection import Pairs, last_line, write_pairs
 

@@ -17,7 +17,9 @@ from nmt.__main__ import main
 from nmt.corpora import archives as reading
 from nmt.corpora import extract as extracting
 from nmt.corpora.extract import extract
-from nmt.system.files import UserError, read_lines, sha256
+from nmt.system.checksums import sha256
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 from tests.conftest import SmallDisk
 
 ENGLISH = "The house .\nA very long road .\n\nThe end .\n"

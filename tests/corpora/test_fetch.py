@@ -26,7 +26,7 @@ from nmt.corpora.fetch import fetch, locations
 from nmt.corpora.kept import keep
 from nmt.corpora.lock import Fingerprint, read_lock
 from nmt.corpora.registry import COLUMNS, Archive
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from nmt.corpora import lmplz as module
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 
 def make_program(path: Path, text: str) -> Path:

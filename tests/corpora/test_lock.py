@@ -9,7 +9,7 @@ import pytest
 
 from nmt.corpora import lock
 from nmt.corpora.lock import HEADER, Fingerprint, lock_path, read_lock, record
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ONE, TWO = Fingerprint(1, "1" * 64), Fingerprint(2, "2" * 64)
 

@@ -19,7 +19,7 @@ from nmt.corpora.new_text import DROPOUT, OFTEN, PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
 from nmt.settings.variant import Architecture
-from nmt.system.files import read_lines, write_lines
+from nmt.system.text import read_lines, write_lines
 from tests.corpora.sentences import write_files
 
 ROOT = Path(__file__).parents[2]

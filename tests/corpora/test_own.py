@@ -23,7 +23,8 @@ from nmt.corpora.own import (
 )
 from nmt.corpora.registry import Archive
 from nmt.settings.experiment import Experiment, load
-from nmt.system.files import UserError, sha256
+from nmt.system.checksums import sha256
+from nmt.system.errors import UserError
 
 
 @pytest.fixture(autouse=True)

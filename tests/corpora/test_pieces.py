@@ -16,7 +16,7 @@ from nmt.corpora.learn_pieces import learn
 from nmt.corpora.pieces import UNREADABLE, Pieces, read_subwords
 from nmt.corpora.shortlist import Shortlist, read_shortlists
 from nmt.corpora.subwords import Codes
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.corpora.languages import SENTENCES
 
 TEXT = ["the house of the old man", "a house is a house", "the CHUNK and the CHUNKS", "ไทย is a language"] * 20

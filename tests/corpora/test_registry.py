@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.corpora.registry import COLUMNS, REQUIRED, Archive, Corpus, archive_path, read_archives, read_registry
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 DATA = Path(__file__).parents[2] / "data"
 MD5 = "md5:" + "0" * 32

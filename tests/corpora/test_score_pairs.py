@@ -10,7 +10,7 @@ import pytest
 
 from nmt.corpora.score_pairs import Models
 from nmt.corpora.train_lm import load_model
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 from tests.corpora.selection import NEWS, Case, last_line, make_case, write_pairs
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from nmt.corpora.sgml import Segment, read_segments
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 
 def texts(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmt.__main__ import main
 from nmt.corpora.shortlist import EOS, UNK, Shortlist, count_words, make_shortlist
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 
 TEXT = "b a c\na  b\n\nb d\u2028d\x0ce UNK <eos>\n"

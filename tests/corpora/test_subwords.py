@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmt.corpora.shortlist import Shortlist, read_shortlists
 from nmt.corpora.subwords import Codes
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 CODES = "#version: 0.2\nl o\nlo w</w>\nlo w\ne r</w>\n"
 SYMBOLS = ["low@@", "er", "low", "w@@", "i@@", "d@@", "l@@", "o@@"]

@@ -17,7 +17,8 @@ from sacremoses import MosesTokenizer
 from nmt.__main__ import main
 from nmt.corpora import tokenize as tokenizing
 from nmt.corpora.tokenize import Shard, Tokenizer, tokenize_file
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
+from nmt.system.text import read_lines
 from tests.conftest import SmallDisk
 
 REAL = Path(__file__).parents[2] / "data" / "open" / "archives" / "en-fr"  # as config/open.yaml fetches them

@@ -18,7 +18,7 @@ from nmt.papers.bahdanau2015.printed import PRINTED
 from nmt.report.artefacts import collect
 from nmt.settings.experiment import load
 from nmt.settings.extends import read_experiment, resolve
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.papers.experiment import experiment
 
 ROOT = Path(__file__).parents[2]

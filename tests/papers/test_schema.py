@@ -16,7 +16,7 @@ from nmt.__main__ import main
 from nmt.papers.schema import schema
 from nmt.settings.experiment import load
 from nmt.settings.extends import merge, read_experiment, resolve
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted({*(ROOT / "config").rglob("*.yaml")} - {ROOT / "config/moses.yaml"})  # which is no experiment

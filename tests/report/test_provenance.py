@@ -14,7 +14,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.report.provenance import commit
 from nmt.settings.experiment import load
-from nmt.system.files import sha256
+from nmt.system.checksums import sha256
 from nmt.workflow import codes
 
 ROOT = Path(__file__).parents[2]

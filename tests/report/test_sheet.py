@@ -11,7 +11,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.report.markup import MADE_UP, escape_markdown, heading, markdown_table
 from nmt.report.page import document, escape, show_table, visible
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 NASTY = '<script>alert("1")</script> & a|b *c* _d_ `e` [f](g) \x00\x1b \x85'
 

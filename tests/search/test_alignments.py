@@ -12,7 +12,7 @@ import torch
 from nmt.corpora.shortlist import EOS, EOS_SYMBOL, UNK
 from nmt.search.alignments import Alignment, alignments, merge, read_alignments, read_dictionary, replace_unknown
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.model import oracle
 from tests.model.models import ragged_pairs, tiny_model
 

@@ -19,7 +19,7 @@ import nmt
 from nmt.__main__ import main
 from nmt.report.panels import read_panels
 from nmt.search.loaded import Model
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.model.models import save_trained, tiny_model
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.subwords import MARK
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.trained import load_trained
 from tests.training.toy import tiny_variant
 

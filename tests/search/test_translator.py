@@ -16,7 +16,7 @@ import nmt
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.tokenize import Tokenizer
 from nmt.search.translator import Translator
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.model.models import save_trained, tiny_model
 from tests.search.reference import Found, reference_fallback
 

@@ -10,7 +10,7 @@ import pytest
 from nmt.settings.elsewhere import check_folders, experiments
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.ownership import record
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 FILES = {
     "demo.yaml": "# A remark.\nextends: other.yaml\nexperiment: demo  # of two words\n",

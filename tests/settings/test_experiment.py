@@ -20,7 +20,7 @@ from nmt.settings import sections
 from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_moses, load
 from nmt.settings.extends import PAPER, merge, read_experiment, resolve
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, Variant
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.workflow import check_corpora
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from snakemake.utils import update_config
 
 from nmt.settings.experiment import load
 from nmt.settings.extends import PAPER, read_experiment, resolve
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 
 from nmt.settings.ownership import FOLDERS, PROVENANCE, RECORD, check_owner, check_results, last_run, record
 from nmt.settings.project import PROJECT
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from nmt.corpora import tokenize
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training import export, train
 
 

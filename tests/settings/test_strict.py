@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nmt.settings.strict import parse
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 

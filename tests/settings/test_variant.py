@@ -15,7 +15,7 @@ from nmt.settings.experiment import SECTIONS
 from nmt.settings.extends import read_experiment
 from nmt.settings.sections import Select, Shard
 from nmt.settings.variant import PARTS, SETTINGS, Architecture, Optimization, RunTime, Variant, learned
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 
 def variant(**settings: object) -> Variant:

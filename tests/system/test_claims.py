@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from nmt.system.claims import CLAIMED, RUN, check_unclaimed, take_over
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 SELECT, FRENCH, ENGLISH = "select:", "shortlist:language=fr", "shortlist:language=en"
 JOB = """

@@ -16,7 +16,7 @@ import pytest
 import nmt.system.digest
 from nmt.settings.variant import Architecture, Optimization
 from nmt.system.digest import LEFT_OUT, RUN, announce, check_unchanged, digest, is_left_out
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 TRAIN = (
@@ -249,7 +249,7 @@ def test_a_memory_that_cannot_be_written_changes_nothing(tree: Tree) -> None:
 
 MESSAGES = """
 import argparse, sys
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 def add_arguments(parser):
     parser.add_argument("--size", default="8", metavar=("A", "B"), help="how large" " it is")
     argparse.ArgumentParser(prog="p", description=f"about {parser}")
@@ -363,7 +363,7 @@ def test_a_left_out_module_does_not_count(copy: Tree, name: str) -> None:
         ("nmt/training/checkpoint.py", "is damaged and was renamed", "has been damaged and renamed"),
         ("nmt/training/checkpoint.py", "set it back to resume", "change it back"),
         ("nmt/training/batches.py", "no training pair has at most", "all training pairs have more than"),
-        ("nmt/system/files.py", "nmt: warning: ", "nmt: "),
+        ("nmt/system/errors.py", "nmt: warning: ", "nmt: "),
         ("nmt/system/files.py", "a folder; name a file", "is a folder; give a file"),
     ],
 )

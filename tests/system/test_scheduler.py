@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nmt.system import scheduler as scheduler_module
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.scheduler import (
     FOLDER,
     PATIENCE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, read_tsv, write_csv
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training.batches import Batches, ahead
 
 

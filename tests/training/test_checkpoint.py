@@ -18,7 +18,7 @@ import torch
 
 from nmt.settings.checks import Neutral, choice
 from nmt.settings.variant import Optimization, Variant
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training import checkpoint as module
 from nmt.training.checkpoint import (
     Checkpoint,

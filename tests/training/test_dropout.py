@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmt.settings.variant import Optimization
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training.dropout import BITS, Dropout
 from nmt.training.parallel import Processes
 from nmt.training.update import Update

@@ -20,7 +20,7 @@ import torch
 from nmt.__main__ import main
 from nmt.corpora.padding import pad
 from nmt.settings.variant import Variant
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.training import checkpoint, loop, train
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined

@@ -20,7 +20,7 @@ from nmt.corpora.binarize import Bitext
 from nmt.corpora.shortlist import Shortlist
 from nmt.model.network import Network
 from nmt.system import device
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.trained import load_model, load_trained
 from nmt.training import greedy, loop, train
 from nmt.training.batches import Batch, Batches

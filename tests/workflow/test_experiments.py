@@ -71,7 +71,7 @@ def artefacts(settings, experiment):
 STEP = '''\
 """The longest translation of each system."""
 
-from nmt.system.files import read_lines
+from nmt.system.text import read_lines
 from nmt.system.tables import write_csv
 
 

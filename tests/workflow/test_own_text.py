@@ -11,7 +11,7 @@ import shutil
 import pytest
 
 from nmt.evaluation.coverage import COLUMNS
-from nmt.system.files import sha256
+from nmt.system.checksums import sha256
 from nmt.system.tables import read_csv
 from tests.corpora.sentences import write_files
 from tests.workflow.test_documents import TEXTS, begin_own_text, plannable, steps

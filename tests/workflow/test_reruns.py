@@ -123,7 +123,7 @@ WORDING = [
     ("nmt/training/train.py", "the settings of the variant, by name", "what the variant sets"),
     ("nmt/training/loop.py", "resumes from the checkpoint of update", "goes on from update"),
     ("nmt/training/checkpoint.py", "waiting for it to end", "this one waits"),
-    ("nmt/system/files.py", "no such file", "there is no such file"),
+    ("nmt/system/text.py", "no such file", "there is no such file"),
     ("nmt/search/translate.py", "text to translate, one sentence per line", "the text"),
 ]
 

@@ -31,7 +31,7 @@ from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record
 from nmt.settings.project import find
 from nmt.system.claims import claim
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.orphans import announce, clear_locks, spare_locks
 from nmt.system.records import leave_marks, remember_failures
 from nmt.system.streams import outlive_readers

@@ -16,8 +16,9 @@ from matplotlib.ticker import MaxNLocator
 from nmt.evaluation.bleu_by_length import COLUMNS
 from nmt.report.drawing import ROUND, add_legend, add_outputs, save, style
 from nmt.report.systems import add_systems, styles
-from nmt.system.files import UserError, read_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole
+from nmt.system.text import read_lines
 
 WITHOUT_BANDS = COLUMNS[:5]  # the columns of earlier versions
 UNITS = ("words", "pieces")

@@ -7,7 +7,7 @@ import argparse
 from nmt.report.drawing import add_outputs, save, style
 from nmt.report.heatmap import draw
 from nmt.report.panels import read_panels
-from nmt.system.files import warn
+from nmt.system.errors import warn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

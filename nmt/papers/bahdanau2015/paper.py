@@ -14,7 +14,7 @@ from nmt.papers.bahdanau2015.settings import Settings
 from nmt.report.artefacts import Artefact, of_paper, selection, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 TITLE = "RNNsearch, reproduced"
 REFERENCE = "Bahdanau, Cho and Bengio (2015), *Neural machine translation by jointly learning to align and translate*"

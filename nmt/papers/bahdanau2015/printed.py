@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.tables import read_tsv, real, whole
 
 BLEU = partial(real, minimum=0, maximum=100)

@@ -20,7 +20,7 @@ from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Figure3
 from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import Alignment, read_alignments
-from nmt.system.files import UserError, warn
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 
 FIRST, OTHERS = "a", "bcd"  # the letters of the panels

@@ -22,9 +22,10 @@ from nmt.report.markup import (
     span,
 )
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, read_json, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
+from nmt.system.text import read_json, write_lines
 
 BASELINE = "Moses"
 TITLES = {"all": "All", "no_unk": "No UNK"}  # of the parts of a score

@@ -15,8 +15,9 @@ from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import add_table_arguments, beside, duration, escape_markdown, heading, markdown_table, span
 from nmt.settings.checks import finite, integer, read_values, text
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import Cell, number, write_csv
+from nmt.system.text import write_lines
 
 # The paper's columns: title, format of ours in the CSV, format in which the paper prints it.
 STATISTICS = {

@@ -16,8 +16,9 @@ from nmt.evaluation.sentences import paired, read_parallel
 from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import Table3
 from nmt.report.markup import add_table_arguments, escape_markdown, heading
-from nmt.system.files import warn, write_lines
+from nmt.system.errors import warn
 from nmt.system.tables import write_csv
+from nmt.system.text import write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import argparse
 from nmt.papers.choi2017.specialized_dimensions import COLUMNS as SPECIALIZED
 from nmt.papers.choi2017.weights import add_one_sentence_arguments, one_sentence
 from nmt.report.panels import Panel, write_panels
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.tables import SHOWN, read_csv
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nmt.corpora.detokenize import unescape
 from nmt.papers.choi2017.mean_weights import COLUMNS
 from nmt.report.drawing import add_outputs, literal, printable, save, style
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole
 
 

@@ -9,8 +9,9 @@ from types import ModuleType
 from nmt.papers.choi2017 import table1, table2
 from nmt.papers.choi2017.printed import check_number
 from nmt.report.markup import add_table_arguments
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, whole, write_csv
+from nmt.system.text import read_lines, write_lines
 
 KEYS = ("pair", "model", "batch", "beam")  # of a row
 TEXTS = ("pair", "model", "baseline", "device", "signature", "detokenized_signature")

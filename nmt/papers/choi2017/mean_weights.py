@@ -11,7 +11,7 @@ import numpy as np
 
 from nmt.papers.choi2017.settings import Figure3
 from nmt.papers.choi2017.weights import add_one_sentence_arguments, one_sentence
-from nmt.system.files import warn
+from nmt.system.errors import warn
 from nmt.system.options import Output
 from nmt.system.tables import write_csv
 

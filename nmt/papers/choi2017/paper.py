@@ -13,7 +13,7 @@ from nmt.papers.choi2017.settings import Settings
 from nmt.report.artefacts import Artefact, of_paper, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import Experiment
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 TITLE = "Fine-grained attention, reproduced"
 REFERENCE = "Choi, Cho and Bengio (2017), *Fine-grained attention mechanism for neural machine translation*"

@@ -11,8 +11,9 @@ from collections import Counter
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import write_csv
+from nmt.system.text import write_lines
 from nmt.trained import load_model
 
 COLUMNS = ("pair", "model", "part", "parameters")

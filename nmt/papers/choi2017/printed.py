@@ -7,7 +7,7 @@ model with AttY. From Section 5.1: by how many percent it has more parameters, s
 
 from __future__ import annotations
 
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.tables import read_tsv, real
 
 COLUMNS = (

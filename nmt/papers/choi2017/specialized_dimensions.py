@@ -28,9 +28,10 @@ from nmt.papers.choi2017.weights import add_model_arguments, encode, fine_graine
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
 from nmt.settings.sections import NFC
-from nmt.system.files import UserError, read_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
+from nmt.system.text import read_lines, write_lines
 from nmt.toy.words import word_classes
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from nmt.evaluation.scores import SPREAD, read_scores
 from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import number, write_csv
+from nmt.system.text import write_lines
 
 COLUMNS = (
     *("pair", "model", "beam", "test", "development", "paper_test", "paper_development"),

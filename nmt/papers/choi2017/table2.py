@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from nmt.papers.choi2017.printed import MOST_SECONDS, printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.tables import number, read_csv, real, whole, write_csv
+from nmt.system.text import write_lines
 
 COLUMNS = (
     *("pair", "model", "baseline", "batch", "seconds", "more_seconds", "paper_seconds", "paper_more_seconds"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nmt.evaluation.sentences import paired
 from nmt.settings.sections import Translate
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import Cell, number, write_csv

@@ -11,7 +11,7 @@ from nmt.corpora.pairs import LONGEST, split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
 from nmt.evaluation.sentences import read_parallel
 from nmt.search.text import to_symbols, to_words
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import add_device_arguments
 
 if TYPE_CHECKING:

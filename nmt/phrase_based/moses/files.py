@@ -8,7 +8,6 @@ already holds references comes back as it was.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -17,7 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs
-from nmt.system.files import UserError, atomic, write_lines
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
+from nmt.system.locks import acquire
+from nmt.system.text import write_lines
 
 PATH = re.compile(r"(?<= path=)\S+")
 MARK = "\u2060"
@@ -33,22 +35,16 @@ def work_folder(output: Path) -> Iterator[Path]:
     """
     folder = output.parent.resolve() / f".{output.name}.work"
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / ".lock"
-    lock = os.open(file, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise UserError(f"{folder}: another process works there; repeat when it has ended") from None
-    except OSError:
-        pass  # a file system without locks
-    try:
-        for path in {*folder.iterdir()} - {file}:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+    mark = folder / ".lock"
+    with open(mark, "ab") as file:
+        if not acquire(file, wait=False):
+            raise UserError(f"{folder}: another process works there; repeat when it has ended")
+        try:
+            for path in {*folder.iterdir()} - {mark}:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def copy_configuration(configuration: Path, output: Path, relative: bool) -> None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.programs import running
 
 PERL = "perl"

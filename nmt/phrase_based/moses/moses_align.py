@@ -15,9 +15,11 @@ from nmt.phrase_based.links import read_links_of
 from nmt.phrase_based.moses.files import corpus_options, encoded, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.settings.experiment import MOSES_ALIGNERS
-from nmt.system.files import UserError, atomic, write_lines
+from nmt.system.errors import UserError
+from nmt.system.files import atomic
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.programs import end_programs
+from nmt.system.text import write_lines
 
 HEURISTIC = "grow-diag-final-and"
 PAUSE = 0.1  # seconds

@@ -9,7 +9,6 @@ with other files, or without the lock that a build makes first, is left as it is
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import re
@@ -29,19 +28,14 @@ from nmt.corpora.own import mirror_folder
 from nmt.corpora.registry import Archive
 from nmt.phrase_based.moses.installation import Moses
 from nmt.settings.experiment import BUILT_COMMIT, BUILT_ORDER, MOSES_ALIGNERS, MOSES_PROGRAMS
-from nmt.system.files import (
-    UserError,
-    check_regular,
-    check_replaceable,
-    of_names,
-    read_lines,
-    sha256,
-    write_json,
-    write_lines,
-)
+from nmt.system.checksums import sha256
+from nmt.system.errors import UserError
+from nmt.system.files import check_regular, check_replaceable, of_names
+from nmt.system.locks import acquire
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.progress import Progress
 from nmt.system.stop import temporary_folder
+from nmt.system.text import read_lines, write_json, write_lines
 
 
 class Source(NamedTuple):
@@ -164,13 +158,9 @@ def alone(folder: Path) -> Iterator[int]:
     """
     file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not acquire(file, wait=False):
             print(f"moses_build: waiting for another process, which builds in {folder}", file=sys.stderr, flush=True)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks
+            acquire(file)
         yield file
     finally:
         os.close(file)

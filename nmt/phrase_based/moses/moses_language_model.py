@@ -9,8 +9,9 @@ from nmt.phrase_based.moses.files import encoded, work_folder
 from nmt.phrase_based.moses.installation import add_moses_arguments, call, moses_of
 from nmt.phrase_based.text import add_text_arguments, text_lines
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import atomic, write_lines
+from nmt.system.files import atomic
 from nmt.system.options import Output
+from nmt.system.text import write_lines
 
 LEAST = 256  # MB
 PER_BYTE = 20  # of the text; more memory does not make lmplz faster

@@ -15,7 +15,8 @@ from nmt.phrase_based.moses.files import copy_configuration, corpus_options, wor
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, check_regular, check_replaceable
+from nmt.system.errors import UserError
+from nmt.system.files import check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument
 
 ORIENTATION = "msd-bidirectional-fe"

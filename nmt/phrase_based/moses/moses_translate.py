@@ -10,8 +10,9 @@ from nmt.phrase_based.moses.files import copy_configuration, decoded, encoded, w
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, read_lines, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output, add_threads_argument
+from nmt.system.text import read_lines, write_lines
 
 
 def search_flags(settings: PhraseBased, threads: int) -> list[str]:

@@ -18,8 +18,10 @@ from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, check_replaceable, of_names, warn, write_json, write_lines
+from nmt.system.errors import UserError, warn
+from nmt.system.files import check_replaceable, of_names
 from nmt.system.options import Output, ReplacedFolder, add_threads_argument
+from nmt.system.text import write_json, write_lines
 
 # In the folder of the tuning; MARK is written first, and stays while the rest is removed.
 MARK, SOURCE, REFERENCE, UNTUNED, MERT = ".moses_tune", "source", "reference", "untuned.ini", "mert"

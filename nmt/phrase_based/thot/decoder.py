@@ -23,9 +23,11 @@ import thot.translation
 
 from nmt.phrase_based.text import SEPARATOR
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, read_json, read_lines, sha256, verify, write_json
+from nmt.system.checksums import sha256, verify
+from nmt.system.errors import UserError
 from nmt.system.options import add_threads_argument
 from nmt.system.stop import temporary_folder
+from nmt.system.text import read_json, read_lines, write_json
 
 WEIGHTS = (
     *("words", "language_model", "target_phrase_lengths", "jumps", "source_phrase_lengths"),

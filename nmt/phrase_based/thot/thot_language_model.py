@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from nmt.phrase_based.text import add_text_arguments, split_escaped, text_lines
 from nmt.phrase_based.thot.decoder import MODEL, write_digests
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import OutputFolder
+from nmt.system.text import write_lines
 
 BEGIN, END, UNKNOWN = range(3)
 SYMBOLS = ["<s>", "</s>", "<unk>"]

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from nmt.phrase_based.links import Links, read_links_of
 from nmt.phrase_based.text import SEPARATOR, Pair, drawn_pairs
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, write_lines
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import write_lines
 
 Span = tuple[int, int, int, int]
 TARGET_BITS = 32

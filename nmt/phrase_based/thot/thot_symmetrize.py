@@ -9,7 +9,7 @@ from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, read_links, write_links
 from nmt.phrase_based.thot.thot_word_align import links_of
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 

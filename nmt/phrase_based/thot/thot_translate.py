@@ -11,9 +11,10 @@ from nmt.corpora.pieces import Pieces
 from nmt.phrase_based.text import join_escaped, split_escaped, without_gaps
 from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, add_decoder_arguments, assembled
 from nmt.settings.checks import each, finite
-from nmt.system.files import UserError, read_json, read_lines, warn, write_lines
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import read_json, read_lines, write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

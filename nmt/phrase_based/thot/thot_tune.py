@@ -19,9 +19,10 @@ from nmt.phrase_based.text import drawn_pairs
 from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, Hypothesis, add_decoder_arguments, assembled
 from nmt.phrase_based.thot.line_search import Pool, tune
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError, warn, write_json
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
+from nmt.system.text import write_json
 
 FREE = [WEIGHTS.index("words"), WEIGHTS.index("target_phrase_lengths")]  # may be negative
 RANDOM_STARTS = 3

@@ -13,7 +13,7 @@ from nmt.papers.bahdanau2015.paper import curves, phrase_based_options
 from nmt.papers.bahdanau2015.settings import Figure2, Plain, Settings
 from nmt.report.artefacts import collect
 from nmt.settings.checks import build_parts
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.papers.experiment import experiment
 
 ROOT = Path(__file__).parents[3]

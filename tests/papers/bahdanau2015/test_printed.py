@@ -8,7 +8,7 @@ import pytest
 
 from nmt.papers.bahdanau2015 import printed as module
 from nmt.papers.bahdanau2015.printed import fingerprint, printed_sentences, read_printed
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/bahdanau2015/printed.tsv")
 

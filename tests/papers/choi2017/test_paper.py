@@ -12,7 +12,7 @@ from nmt.papers.choi2017.paper import language_pair, timed
 from nmt.papers.choi2017.settings import Figure4, Plain, Settings, Table2
 from nmt.report.artefacts import collect
 from nmt.settings.checks import build_parts
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.papers.experiment import experiment
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import pytest
 from nmt.papers.choi2017.printed import COLUMNS, printed_number, read_printed
 from nmt.papers.choi2017.table1 import SLIPS
 from nmt.papers.choi2017.table2 import PAPER
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 
 PRINTED = str(Path(__file__).parents[3] / "nmt/papers/choi2017/printed.tsv")
 

@@ -13,7 +13,7 @@ from nmt.evaluation.bootstrap import holm
 from nmt.papers.choi2017.specialized_dimensions import AlignedSymbols, WordClasses, best, read_word_classes
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.model.models import tiny_model
 from tests.papers.choi2017 import fine
 

@@ -19,7 +19,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.phrase_based.moses.moses_build import COMPILED, FAST_ALIGN, MGIZA, MOSES, Source, check_tools, unpack
 from nmt.settings.experiment import MOSES_SCRIPTS
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 
 # A cmake that "compiles" each program with one more object, slowly, and fails where the file `fault` says with what.

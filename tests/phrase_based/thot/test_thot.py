@@ -27,7 +27,7 @@ from nmt.phrase_based.thot import thot_tune
 from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, Hypothesis
 from nmt.phrase_based.thot.thot_symmetrize import symmetrize
 from nmt.settings.sections import PhraseBased
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
 from tests.phrase_based.conftest import PAIRS, SEED, System, settings, step
 

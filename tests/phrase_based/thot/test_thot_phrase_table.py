@@ -14,7 +14,7 @@ from nmt.__main__ import main
 from nmt.phrase_based.links import Links, read_links
 from nmt.phrase_based.thot import thot_phrase_table
 from nmt.phrase_based.thot.thot_phrase_table import spans, table
-from nmt.system.files import UserError
+from nmt.system.errors import UserError
 from tests.phrase_based.conftest import SEED, System
 
 SIZE = 6

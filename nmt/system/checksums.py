@@ -1,0 +1,44 @@
+"""SHA-256 checksums of files, and the JSON files that record them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from nmt.system.errors import UserError
+from nmt.system.text import read_json
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
+    """Compare the files beside `record` with their SHA-256s, which `record` holds.
+
+    Raises UserError, which ends with what to do, if one is missing or differs.
+    """
+    for name, digest in digests.items():
+        path = record.with_name(name)
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; {remedy}")
+        if sha256(path) != digest:
+            raise UserError(f"{path}: damaged or replaced, it does not agree with {record.name}; {remedy}")
+
+
+def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:
+    """A test for `check_folder`: files of these names are ours if the JSON file `record` beside them holds digests."""
+    own = {record, *names}
+
+    def is_own(path: Path) -> bool:
+        with suppress(UserError, OSError):
+            found = read_json(path.with_name(record))
+            return path.name in own and isinstance(found, dict) and "digests" in found
+        return False
+
+    return is_own
