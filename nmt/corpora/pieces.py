@@ -72,7 +72,7 @@ class Pieces:
         return map(self.split, lines)
 
     def join(self, symbols: Iterable[str]) -> list[str]:
-        return [_text(word) for word in _grouped(symbols)]
+        return [spelled(word) or UNREADABLE for word in _grouped(symbols)]
 
     def owners(self, symbols: Iterable[str]) -> list[int]:
         return [number for number, word in enumerate(_grouped(symbols)) for _ in word]
@@ -90,13 +90,13 @@ def _grouped(symbols: Iterable[str]) -> list[list[str]]:
     return words
 
 
-def _text(symbols: Iterable[str]) -> str:
-    """The word that consists of `symbols`: without white space, and not empty, whatever a model writes."""
+def spelled(symbols: Iterable[str]) -> str:
+    """The characters that `symbols` stand for, without white space, whatever a model writes; perhaps none."""
     coded = b"".join(
         bytes([int(byte[1], 16)]) if (byte := BYTE.fullmatch(symbol)) else symbol.replace(SPACE, "").encode()
         for symbol in symbols
     )
-    return "".join(coded.decode(errors="replace").split()) or UNREADABLE
+    return "".join(coded.decode(errors="replace").split())
 
 
 Subwords = Codes | Pieces

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nmt.corpora.detokenize import joins, unescape
-from nmt.corpora.pieces import BYTE, SPACE
+from nmt.corpora.pieces import BYTE, SPACE, spelled
 from nmt.report.markup import MADE_UP
 from nmt.system.errors import UserError
 from nmt.system.tables import rows_of_csv
@@ -152,8 +152,7 @@ def _read_pieces(pieces: Sequence[str]) -> str:
     for is_byte, group in groupby(pieces, lambda piece: BYTE.fullmatch(piece) is not None):
         found = list(group)
         if is_byte:
-            text = bytes(int(byte.strip("<>"), 16) for byte in found).decode(errors="replace")
-            words += ["".join(text.split()), *[""] * (len(found) - 1)]
+            words += [spelled(found), *[""] * (len(found) - 1)]
         else:
             words += [piece.removeprefix(SPACE) for piece in found]
     spaces = (" " if piece.startswith(SPACE) else JOINT for piece in pieces)
