@@ -121,6 +121,12 @@ def extract(
     return count
 
 
+def count_columns(table: Path) -> int:
+    """The number of columns of `table`, by its first line that has several; 1 if there is none. Raises UserError."""
+    lines = (line for _, stream in contents(table, [""]) for line in _lines(stream, str(table)))
+    return next((line.count("\t") + 1 for line in lines if "\t" in line), 1)
+
+
 def _file_and_column(member: str) -> tuple[str, int]:
     """The file of a member, and which column of it is meant; 0 where a line is one side."""
     member = member.removeprefix("./")

@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
-from nmt.corpora.extract import TABLE, extract
+from nmt.corpora.extract import TABLE, count_columns, extract
 from nmt.corpora.new_text import PAPERS, SIZES, SPLIT, command, experiment_text
 from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_uses, file_and_member, own_files, read_corpora
 from nmt.corpora.split import split
@@ -161,9 +161,15 @@ def check_unnamed(folder: Path) -> None:
 
 
 def sides_of(file: str) -> list[str]:
-    """The sides that `file` holds: itself, or the columns of a table. Raises UserError for an archive as a whole."""
+    """The sides that `file` holds: itself, or the two columns of a table.
+
+    Raises UserError for an archive as a whole, and for a table of more columns.
+    """
+    sides = [f"{file}:1", f"{file}:2"]
     if TABLE.search(file):
-        return [f"{file}:1", f"{file}:2"]
+        if (columns := count_columns(Path(file))) > len(sides):
+            raise UserError(f"{file}: has {columns} columns; name the two that hold the text, as in {' '.join(sides)}")
+        return sides
     if re.search(f"{ARCHIVE}$", file, re.IGNORECASE):
         extract(file, [Path(file)], [""], [Path(os.devnull)])  # says what it holds
     return [file]

@@ -112,8 +112,7 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
     """
 
     def places(names: Iterable[str]) -> dict[tuple[str, str], str]:
-        corpora = [registry[name] for name in names]
-        files = [one for corpus in corpora for one in zip(corpus.archives, corpus.members, strict=True)]
+        files = [side for name in names for side in registry[name].sides]
         paths = {one.address: os.path.realpath(own[one.address]) for one, _ in files if one.address in own}
         return {(paths.get(one.address) or one.path, member): one.address for one, member in files}
 

@@ -91,6 +91,12 @@ class Corpus:
         """Whether it has only a target side."""
         return len(self.archives) == 1
 
+    @property
+    def sides(self) -> list[tuple[Archive, str]]:
+        """The archive of each side, and its member as the archive names it, without `./`."""
+        members = (member.removeprefix("./") for member in self.members)
+        return list(zip(self.archives, members, strict=True))
+
 
 def archive_path(address: str) -> str:
     """The path of an address below a mirror or a folder of archives: its path without the leading slash, and its query.
@@ -198,14 +204,14 @@ def _corpus(row: dict[str, str]) -> Corpus:
             )
         sides = ["target"]
     members = tuple(_member(row[f"{side}_member"]) for side in sides)
-    archives = _archives(row, sides)
-    if len({(archive.path, member) for archive, member in zip(archives, members, strict=True)}) < len(sides):
+    numbers = (_number(row[column], column) for column in ("pairs", "words"))
+    corpus = Corpus(row["name"], _archives(row, sides), members, row["role"], *numbers)
+    if len({(archive.path, member) for archive, member in corpus.sides}) < len(sides):
         raise UserError(
             "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 (:1 and :2 "
             "for the archive itself) where each line holds both sides"
         )
-    numbers = (_number(row[column], column) for column in ("pairs", "words"))
-    return Corpus(row["name"], archives, members, row["role"], *numbers)
+    return corpus
 
 
 def _archives(row: dict[str, str], sides: list[str]) -> tuple[Archive, ...]:

@@ -140,9 +140,10 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             "both.zip: a zip archive; name the file in it, in the registry or as both.zip:",
         ),
         (["mine", *FILES[:-2], "both.tsv"], "both.tsv:1: does not end in a language, as .en does; name both languages"),
+        (["mine", *FILES[:-2], "more.tsv"], "more.tsv: has 3 columns; name the two that hold the text, as in more.tsv:1"),
         (
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
-            "both.tsv:4: line 1 has 3 columns",
+            "both.tsv:3: line 1 has 2 columns",
         ),
         (["mine", *FILES, "--languages", "fi", "de"], "train.de: is in de by its name; give fi first in each pair"),
         (
@@ -181,7 +182,8 @@ def test_a_mistake_is_a_line_and_writes_nothing(
     Path("short.fi").write_text(lines[0])
     Path("latin.fi").write_bytes(b"\xe4\n" * 5)
     Path("cut.fi").write_bytes(gzip.compress(b"a\n" * 5)[:15])
-    Path("both.tsv").write_text("a\tb\tc\n" * 5)
+    Path("both.tsv").write_text("a\tb\n" * 5)
+    Path("more.tsv").write_text("\n" + "1\ta\tb\n" * 4)
     Path("data/mine").mkdir(parents=True)
     shutil.copy("test.de", "data/mine/x.de")
     with zipfile.ZipFile("both.zip", "w") as archive:

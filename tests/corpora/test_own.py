@@ -144,6 +144,9 @@ def test_sets_may_be_of_one_file_if_they_are_other_members() -> None:
     again = experiment(development=["a.tsv:1", "a.tsv:2"], test=["a.tsv:1", "a.tsv:2"])
     with pytest.raises(UserError, match=r"^a\.tsv:1: text of both"):
         check_uses(again, read_corpora(again), {})
+    same = experiment(development=["a.zip:b.en", "a.zip:b.fr"], test=["a.zip:./b.en", "a.zip:./b.fr"])
+    with pytest.raises(UserError, match=r"^a\.zip:b\.en: text of both"):
+        check_uses(same, read_corpora(same), {})
 
 
 def test_what_is_read_is_not_what_the_run_writes(tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"source_address": "https://host"}, "address 'https://host'"),
         ({"source_address": "../up.tgz"}, "address '../up.tgz'"),
         ({"target_member": "toy.en"}, "same file"),
+        ({"target_member": "./toy.en"}, "same file"),
         ({"source_member": "toy:1", "target_member": "toy:1"}, "same file"),
         ({"target_member": "/toy.fr"}, "member '/toy.fr'"),
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
