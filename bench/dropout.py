@@ -28,7 +28,7 @@ def rows(file: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for name, variant in experiment.models.items():
         seeds = experiment.trainings(name)
-        expected = {"development_nll": finite(), "updates": integer(1)}
+        expected = {"development_nll": finite(), "updates": integer(1), "pairs_seen": integer(1)}
         summaries = [read_values(data / f"models/{seed}/summary.json", **expected) for seed in seeds]
         nll = [summary["development_nll"] for summary in summaries]
         found.append(
@@ -37,7 +37,7 @@ def rows(file: str) -> list[dict[str, object]]:
                 "model": variant.label,
                 "pairs": pairs,
                 "updates": summaries[0]["updates"],
-                "times_read": summaries[0]["updates"] * variant.optimization.batch / pairs,
+                "times_read": summaries[0]["pairs_seen"] / pairs,
                 "dropout": variant.optimization.dropout,
                 "seeds": len(seeds),
                 "development_nll": fmean(nll),

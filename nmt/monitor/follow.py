@@ -15,6 +15,7 @@ from typing import Any, Never
 from tqdm import tqdm
 
 from nmt.monitor.forecast import measured, span, training_seconds
+from nmt.monitor.status import updates_before
 from nmt.settings.experiment import Experiment
 from nmt.system.errors import printable
 from nmt.training.metrics import latest, read_metrics
@@ -115,7 +116,8 @@ class Follower:
             self.stages[stage] = Task(stage, total, "jobs")
         trained = self.experiment.variants.get(variant or "") if rule == "train" else None
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
-            self.trainings[trained.name] = Task(trained.label, trained.optimization.updates, "updates")
+            last = (updates_before(self.experiment, trained) or 0) + trained.optimization.updates
+            self.trainings[trained.name] = Task(trained.label, last, "updates")
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
             one.begin(job)

@@ -18,7 +18,7 @@ from nmt.settings.experiment import BUILT, Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
 from nmt.settings.ownership import last_run
-from nmt.settings.variant import Optimization, Variant
+from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
 from nmt.training.metrics import Record, ended_early, folders, latest, read_metrics, values
 
@@ -51,7 +51,7 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
     written = file.stat().st_mtime
     records = read_metrics(file)
     updates = int(records[-1]["updates"] or 0) if records else 0
-    epochs = _epochs(experiment, variant.optimization, updates)
+    epochs = _epochs(experiment, variant, updates)
     words, nlls, bleus = (values(records, name) for name in ("words_per_second", "development_nll", "development_bleu"))
     best = max(bleus, key=lambda score: score[1]) if bleus else min(nlls, key=lambda score: score[1], default=None)
     of = ""
@@ -77,9 +77,14 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
 
 def updates_before(experiment: Experiment, variant: Variant) -> int | None:
     """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
+    return _before(experiment, variant, "updates_best")
+
+
+def _before(experiment: Experiment, variant: Variant, key: str) -> int | None:
+    """A count of the model that a variant continues; 0 if it continues none, None if it is not known."""
     if variant.continues is None:
         return 0
-    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", "updates_best", 0)
+    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", key, 0)
 
 
 def _number(file: Path, key: str, minimum: int) -> int | None:
@@ -90,10 +95,13 @@ def _number(file: Path, key: str, minimum: int) -> int | None:
         return None
 
 
-def _epochs(experiment: Experiment, optimization: Optimization, updates: int) -> float | None:
-    """Epochs as in Table 2: pairs seen, for each pair of the training text; None if the binarized text is missing."""
+def _epochs(experiment: Experiment, variant: Variant, updates: int) -> float | None:
+    """Epochs as in Table 2: pairs seen, for each pair of the training text; None if that is not known."""
     pairs = _number(Path("data") / experiment.name / "binarized/meta.json", "pairs", 1)
-    return None if pairs is None else updates * optimization.batch / pairs
+    start, seen = updates_before(experiment, variant), _before(experiment, variant, "pairs_seen_best")
+    if pairs is None or start is None or seen is None:
+        return None
+    return (seen + (updates - start) * variant.optimization.batch) / pairs
 
 
 def _pace(

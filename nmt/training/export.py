@@ -82,13 +82,18 @@ def of_checkpoint(arguments: argparse.Namespace) -> Parts:
     model = built(checkpoint, list(map(len, shortlists)))
     if checkpoint.settings.get("codes") != (fingerprint(arguments.codes) if arguments.codes else None):
         raise UserError("--codes: not those of the training; name its own, or none for a model of words")
-    state = checkpoint.state
+    state, batch = checkpoint.state, checkpoint.settings.get("batch", 0)
+    alone = {
+        "pairs_seen": state.updates * batch,
+        "pairs_seen_best": model.updates * batch,
+        "hours": state.seconds / 3600,
+    }
     summary = {
         "updates": state.updates,
         "updates_best": model.updates,
         **state.scores(best=bool(checkpoint.best)),
-        # The hours of a training that continues another include the other's, which its checkpoint does not hold.
-        **({} if FOLLOWS in checkpoint.settings else {"hours": state.seconds / 3600}),
+        # Those of a training that continues another include the other's, which its checkpoint does not hold.
+        **({} if FOLLOWS in checkpoint.settings else alone),
         "finished": False,
         "languages": arguments.languages,
         "normalize": checkpoint.normalize,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -45,11 +45,18 @@ def rate(words: int, seconds: float) -> float | None:
     return words / seconds if seconds else None
 
 
+class Before(NamedTuple):
+    """How the model that a training run continues was trained: its hours, and the pairs up to its best update."""
+
+    hours: float = 0.0
+    pairs: int = 0
+
+
 class Training:
     """One training run: the model, its optimizer, the data and the progress.
 
-    `settings` must equal those of the checkpoint that it resumes, `folder` holds the checkpoints, and `hours_before` is
-    the training time of the model that this one continues. `bleu`, if given, is the score in percent that must improve.
+    `settings` must equal those of the checkpoint that it resumes, `folder` holds the checkpoints, and `before` is about
+    the model that this one continues. `bleu`, if given, is the score in percent that must improve.
     """
 
     def __init__(
@@ -61,14 +68,14 @@ class Training:
         development: tuple[Sentences, Sentences],
         folder: Path,
         settings: dict[str, Any],
-        hours_before: float,
+        before: Before,
         processes: Processes,
         bleu: Callable[[Network, Processes], float] | None = None,
         normalize: str = NFC,
         code: str = "",
     ) -> None:
         self.normalize, self.code = normalize, code
-        self.settings, self.hours_before, self.processes, self.bleu = settings, hours_before, processes, bleu
+        self.settings, self.before, self.processes, self.bleu = settings, before, processes, bleu
         self.label, self.name = variant.label, variant.name
         self.optimization, self.run_time = variant.optimization, variant.run_time
         self.batches, self.development, self.folder = batches, development, folder
@@ -77,7 +84,7 @@ class Training:
         self.model = model.to(self.device)
         self.update = make_update(self.model, self.optimization, self.device, processes)
         self.state = State(updates=model.updates)
-        self.last = model.updates + self.optimization.updates
+        self.first, self.last = model.updates, model.updates + self.optimization.updates
         self.pending: list[tuple[Tensor, Tensor]] = []  # cost and norm of the updates that are not read yet
         self.read_at = self.saved_at = 0.0
         self.best: dict[str, Tensor] = {}
@@ -324,8 +331,12 @@ class Training:
         """Sixteen hexadecimal digits for the settings and the data, equal for all runs that learn the same."""
         return hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16]
 
+    def pairs_seen(self, updates: int) -> int:
+        """The sentence pairs of the training up to an update, with those of the model that it continues."""
+        return self.before.pairs + (updates - self.first) * self.optimization.batch
+
     def summary(self) -> dict[str, Any]:
-        """The figures of this run for Table 2. Updates and hours include those of the model that it continues."""
+        """The figures of this run for Table 2. They include updates, pairs and hours of the model that it continues."""
         state = self.state
         best = state.best_updates if self.best else state.updates
         device = device_name(self.device)
@@ -334,7 +345,9 @@ class Training:
             "updates": state.updates,
             "updates_best": best,
             "updates_skipped": state.skipped,
-            "hours": self.hours_before + state.seconds / 3600,
+            "pairs_seen": self.pairs_seen(state.updates),
+            "pairs_seen_best": self.pairs_seen(best),
+            "hours": self.before.hours + state.seconds / 3600,
             "torch": torch.__version__,
             "device": device if self.processes.alone else f"{self.processes.world} x {device}",
             "precision": self.optimization.precision,

@@ -23,7 +23,7 @@ from nmt.corpora.pieces import Pieces
 from nmt.corpora.shortlist import Shortlist, add_codes_argument, read_shortlists
 from nmt.model.initialization import initialize
 from nmt.model.network import Network
-from nmt.settings.checks import finite, optional, read_values
+from nmt.settings.checks import finite, integer, optional, read_values
 from nmt.settings.sections import language
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
@@ -35,7 +35,7 @@ from nmt.trained import MODEL, SUMMARY, check_output, load_trained, write_traine
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import FORMER, check_folder, fingerprint, locked, remove_checkpoints
 from nmt.training.likelihood import read_ids
-from nmt.training.loop import Training
+from nmt.training.loop import Before, Training
 from nmt.training.metrics import LATEST, METRICS
 from nmt.training.parallel import Processes, joined
 
@@ -157,7 +157,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     bitext = Bitext(arguments.data)
     bitext.require(shortlists, arguments.shortlists)
     development = read_ids(arguments.development, shortlists)
-    model, hours_before = first_model(arguments.initial, variant, shortlists)
+    model, before = first_model(arguments.initial, variant, shortlists)
     training = Training(
         variant=variant,
         model=model,
@@ -165,7 +165,7 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
         development=development,
         folder=arguments.checkpoints,
         settings=learned(arguments, variant, shortlists),
-        hours_before=hours_before,
+        before=before,
         processes=processes,
         normalize=arguments.normalize,
         code=arguments.code or "",
@@ -174,8 +174,8 @@ def set_up(arguments: argparse.Namespace, variant: Variant, processes: Processes
     return training, shortlists
 
 
-def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortlist]) -> tuple[Network, float]:
-    """The model before the first update, drawn or read from the folder `initial`, and the hours of its training."""
+def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortlist]) -> tuple[Network, Before]:
+    """The model before the first update, drawn or read from the folder `initial`, and how it was trained."""
     optimization = variant.optimization
     if (variant.continues is None) != (initial is None):
         raise UserError("--initial: needed by a variant that continues another, and by no other")
@@ -183,7 +183,7 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
     model = Network(variant.architecture, len(source), len(target), optimization.implementation)
     if initial is None:
         initialize(model, optimization)
-        return model, 0.0
+        return model, Before()
     earlier = load_trained(initial)
     if any(
         (one.symbols, one.codes) != (other.symbols, other.codes)
@@ -194,12 +194,12 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
         raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
     model.load_state_dict(earlier.model.state_dict())
     model.updates = earlier.model.updates
-    hours = read_values(initial / SUMMARY, hours=optional(finite(0)))["hours"]
-    if hours is None:
+    known = read_values(initial / SUMMARY, hours=optional(finite(0)), pairs_seen_best=optional(integer(0)))
+    if None in known.values():
         raise UserError(
             f"--initial: {initial} does not say how long it was trained; name a model that train has written"
         )
-    return model, hours
+    return model, Before(known["hours"], known["pairs_seen_best"])
 
 
 def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Shortlist]) -> dict[str, Any]:

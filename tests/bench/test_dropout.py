@@ -22,7 +22,9 @@ def test_a_row_for_each_model_with_the_mean_of_its_seeds(tmp_path: Path, monkeyp
     for name, (updates, nll) in models.items():
         folder = tmp_path / "data/x/models" / name
         folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"updates": updates, "development_nll": nll}))
+        (folder / "summary.json").write_text(
+            json.dumps({"updates": updates, "pairs_seen": 4 * updates, "development_nll": nll})
+        )
     (tmp_path / "data/x/selected").mkdir()
     (tmp_path / "data/x/selected/train.en").write_text("a\n" * 8)
     found = [tuple(row.values())[1:] for row in rows("x.yaml")]

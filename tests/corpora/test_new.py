@@ -140,7 +140,10 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             "both.zip: a zip archive; name the file in it, in the registry or as both.zip:",
         ),
         (["mine", *FILES[:-2], "both.tsv"], "both.tsv:1: does not end in a language, as .en does; name both languages"),
-        (["mine", *FILES[:-2], "more.tsv"], "more.tsv: has 3 columns; name the two that hold the text, as in more.tsv:1"),
+        (
+            ["mine", *FILES[:-2], "more.tsv"],
+            "more.tsv: has 3 columns; name the two that hold the text, as in more.tsv:1",
+        ),
         (
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
             "both.tsv:3: line 1 has 2 columns",

@@ -203,6 +203,11 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a model that continues another has the updates of both."""
+    summary = Path("data/demo/models/RNNsearch-50/summary.json")
+    summary.parent.mkdir(parents=True)
+    summary.write_text('{"updates_best": 400}')
+    last = 400 + experiment.variants[VARIANT].optimization.updates
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setattr(module.tqdm, "monitor_interval", 0)
@@ -215,8 +220,8 @@ def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkey
     while "500/" not in terminal.getvalue() and time.monotonic() < end:
         time.sleep(0.05)
     shown.close()
-    assert re.search(r"RNNsearch-50\*: +0%.*0/", terminal.getvalue())
-    assert re.search(r"RNNsearch-50\*: .*500/", terminal.getvalue())
+    assert re.search(rf"RNNsearch-50\*: +0%.*0/{last}", terminal.getvalue())
+    assert re.search(rf"RNNsearch-50\*: .*500/{last}", terminal.getvalue())
     assert re.search(r"text: +0%.*0/2 ", terminal.getvalue())
 
 

@@ -74,7 +74,7 @@ def test_before_the_first_training(experiment: Path, capsys: pytest.CaptureFixtu
 def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(toy / "binarized", experiment / "binarized")
     write(experiment / "models/A", 12, ago=7200)
-    (experiment / "models/A/summary.json").write_text('{"updates_best": 80}')
+    (experiment / "models/A/summary.json").write_text('{"updates_best": 80, "pairs_seen_best": 4000}')
     write(experiment / "checkpoints/B", 20, ago=10, end='{"updates": 210, "sec')
     write(experiment / "checkpoints/C", 20, ago=3 * 3600)
     write(experiment / "checkpoints/D", 12, ago=10)
@@ -86,7 +86,8 @@ def test_each_state(experiment: Path, toy: Path, capsys: pytest.CaptureFixture[s
     assert rows["B"] in ends
     end = "at the latest 100 seconds of work left"
     assert rows["C"] == f"silent for 3.0 hours 200 of 400 2.00 1,020 22.00 10.00 at 80 {end}"
-    assert rows["D*"].startswith("running 120 of 480 1.20 1,012 ")  # its updates continue those of A's best model
+    # Its updates continue those of A's best model: 80 of 50 pairs, then 40 of 20.
+    assert rows["D*"].startswith("running 120 of 480 2.40 1,012 ")
 
 
 def test_records_of_a_clock_that_is_ahead_say_nothing_of_now(
@@ -182,6 +183,7 @@ LINES = st.lists(
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=LINES, updates=ODD, pairs=ODD)
 @example(lines=[{"updates": 10, "seconds": 1}, {"updates": 11, "seconds": 1e300}], updates=0, pairs=0)
+@example(lines=[], updates=10**400, pairs=1)
 @example(lines=[{"updates": "10", "seconds": None, "words_per_second": {}}, "[" * 5000], updates="1", pairs="2")
 def test_odd_records_and_summaries_are_left_out(
     experiment: Path, lines: list[object], updates: object, pairs: object
@@ -191,7 +193,7 @@ def test_odd_records_and_summaries_are_left_out(
     for folder in ("checkpoints/A", "checkpoints/D"):
         text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
         (experiment / folder / "metrics.jsonl").write_text(text + '{"updates": 20, "seconds": 5.0}\n')
-    (experiment / "models/A/summary.json").write_text(json.dumps({"updates_best": updates}))
+    (experiment / "models/A/summary.json").write_text(json.dumps({"updates_best": updates, "pairs_seen_best": updates}))
     (experiment / "binarized/meta.json").write_text(json.dumps({"pairs": pairs}))
     assert main(["status", "toy"]) == 0
 

@@ -91,6 +91,7 @@ def test_with_a_patience_it_is_the_best_model(toy: Path, tmp_path: Path, monkeyp
     assert main(export(toy, tmp_path)) == 0
     summary = json.loads((tmp_path / "model" / "summary.json").read_text())
     assert (summary["development_nll"], summary["updates_best"], summary["updates"]) == (5.0, 10, 20)
+    assert (summary["pairs_seen_best"], summary["pairs_seen"]) == (200, 400)
     assert main(arguments(toy, tmp_path / "ended", updates=10)) == 0
     assert weights(tmp_path) == weights(tmp_path / "ended")
 

@@ -210,11 +210,12 @@ def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
     flags = ["--initial", str(first / "model")]
-    assert main([*arguments(toy, second, continues="tiny"), *flags]) == 0
+    assert main([*arguments(toy, second, continues="tiny", batch=10), *flags]) == 0
     assert records(second)[0]["updates"] == 40
     assert load_model(second / "model" / "model.safetensors").updates == 60
-    hours = [json.loads((output / "model" / "summary.json").read_text())["hours"] for output in (first, second)]
-    assert hours[1] > hours[0]
+    one, other = (json.loads((output / "model" / "summary.json").read_text()) for output in (first, second))
+    assert other["hours"] > one["hours"]
+    assert (one["pairs_seen"], other["pairs_seen"]) == (30 * 20, 30 * 20 + 30 * 10)
     assert main([*arguments(toy, tmp_path / "third"), *flags]) == 1
     assert main(arguments(toy, tmp_path / "fourth", continues="tiny")) == 1
 
@@ -268,6 +269,7 @@ def test_patience_keeps_the_best_model(toy: Path, tmp_path: Path) -> None:
     best = min(evaluations)
     assert (summary["development_nll"], summary["updates_best"]) == best
     assert summary["updates"] == best[1] + 10 < 500
+    assert (summary["pairs_seen"], summary["pairs_seen_best"]) == (20 * summary["updates"], 20 * best[1])
     assert load_model(tmp_path / "model" / "model.safetensors").updates == best[1]
 
 

@@ -52,11 +52,10 @@ if PAPER.table2:
         params:
             contents=contents(ARTEFACTS["table2"].printed),
             labels=[variant.label for variant in EXPERIMENT.variants.values()],
-            batches=[variant.optimization.batch for variant in EXPERIMENT.variants.values()],
             generated=MADE_UP,
             code=code("bahdanau2015.table2"),
         shell:
-            "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q} --batches {params.batches:q}"
+            "python -m nmt bahdanau2015.table2 --summaries {input.summaries:q}"
             " --train-nll {input.train:q} --development-nll {input.development:q} --labels {params.labels:q}"
             f" --printed {{input.printed:q}}{TABLE}{LOG}"
 

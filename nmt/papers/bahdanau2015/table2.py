@@ -15,7 +15,6 @@ from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import add_table_arguments, beside, duration, escape_markdown, heading, markdown_table, span
 from nmt.settings.checks import finite, integer, read_values, text
-from nmt.system.errors import UserError
 from nmt.system.tables import Cell, number, write_csv
 from nmt.system.text import write_lines
 
@@ -33,7 +32,6 @@ MADE = ("precision", "parameters", "seed", "settings_digest")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summaries", required=True, nargs="+", help="JSON of the step train, one file for each model")
-    parser.add_argument("--batches", required=True, nargs="+", type=int, help="pairs of an update, for each model")
     parser.add_argument(
         "--train-nll",
         required=True,
@@ -56,6 +54,7 @@ def read_summary(path: str) -> dict[str, Any]:
     return read_values(
         Path(path),
         updates=integer(0),
+        pairs_seen=integer(0),
         hours=finite(0),
         device=text(),
         precision=text(),
@@ -69,16 +68,12 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     train = paired(arguments.labels, "--train-nll", arguments.train_nll)
     development = paired(arguments.labels, "--development-nll", arguments.development_nll)
-    if len(arguments.batches) != len(arguments.labels):
-        raise UserError(f"--batches: {len(arguments.batches)} numbers; give one for each of --labels")
-    summaries = paired(arguments.labels, "--summaries", arguments.summaries)
     models: dict[str, dict[str, Any]] = {}
-    for (label, path), batch in zip(summaries.items(), arguments.batches, strict=True):
+    for label, path in paired(arguments.labels, "--summaries", arguments.summaries).items():
         trained, developed, summary = read_nll(train[label]), read_nll(development[label]), read_summary(path)
-        seen = summary["updates"] * batch
         models[label] = summary | {
-            "epochs": seen / trained["pairs"],
-            "passes": seen / trained["short_pairs"],
+            "epochs": summary["pairs_seen"] / trained["pairs"],
+            "passes": summary["pairs_seen"] / trained["short_pairs"],
             "train_nll": trained["nll"],
             "train_sentences": trained["sentences"],
             "development_nll": developed["nll"],
