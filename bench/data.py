@@ -35,11 +35,12 @@ from bench.scale import (
     write_rows,
     write_tables,
 )
-from bench.table import one_line_mistakes
+from bench.table import one_line_mistakes, parse
 from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
 from nmt.settings.sections import Shard
 from nmt.system.errors import UserError, warn
+from nmt.system.options import Output
 from nmt.system.text import read_lines
 
 LMPLZ = Path("data/tools/lmplz")
@@ -204,7 +205,7 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
     folder = Path("data/bench")
     parser.add_argument("--folder", type=Path, default=folder, help=f"folder for temporary files [{folder}]")
-    parser.add_argument("--output", type=Path, default=output, help=f"[{output}]")
+    parser.add_argument("--output", type=Output, default=output, help=f"[{output}]")
     parser.add_argument("--costs", type=Path, default=COSTS, help=f"CSV for all of WMT'14 [{COSTS}]")
     parser.add_argument("--page", type=Path, default=PAGE, help=f"page whose two tables are renewed [{PAGE}]")
     return parser
@@ -224,6 +225,7 @@ def workplace(folder: Path) -> Iterator[Path]:
         yield Path(name)
 
 
+@one_line_mistakes("data")
 def main(words: list[str] | None = None) -> None:
     parser = make_parser("data", __doc__, MEASURED)
     parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="sizes of the text")
@@ -234,16 +236,15 @@ def main(words: list[str] | None = None) -> None:
         help="folder of real text, as config/open.yaml fetches it; else the built-in language [data/open/archives]",
     )
     parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
-    arguments = parser.parse_args(words)
-    with one_line_mistakes("data"):
-        if name_of_text(arguments.corpora) == BUILT_IN:
-            warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
-        rows: list[Row] = []
-        for pairs in sorted(arguments.pairs):
-            with workplace(arguments.folder) as folder:
-                rows += bench(pairs, arguments.corpora, folder)
-        write_rows(arguments.output, rows)
-        write_tables(arguments.output, arguments.memory, arguments.costs, arguments.page)
+    arguments = parse(parser, words)
+    if name_of_text(arguments.corpora) == BUILT_IN:
+        warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
+    rows: list[Row] = []
+    for pairs in sorted(arguments.pairs):
+        with workplace(arguments.folder) as folder:
+            rows += bench(pairs, arguments.corpora, folder)
+    write_rows(arguments.output, rows)
+    write_tables(arguments.output, arguments.memory, arguments.costs, arguments.page)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import torch
 
 from bench.eager import Eager, randomized
 from bench.machine import HEAP_KEPT, PAPER, SYMBOLS, layer_sizes, name, now
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from bench.turns import Figures, medians
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
@@ -63,10 +63,11 @@ def prepare(
     return turn
 
 
+@one_line_mistakes("decode")
 def main() -> None:
     parser = make_parser("decode", __doc__, rounds=7, contenders=(one for one, _ in CONTENDERS))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     device = choose_device(arguments.device)
     rows = []
     for batch in BATCHES:

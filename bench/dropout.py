@@ -14,9 +14,10 @@ from statistics import fmean, stdev
 
 import pandas as pd
 
-from bench.table import one_line_mistakes, write
+from bench.table import one_line_mistakes, parse, write
 from nmt.settings.checks import finite, integer, read_values
 from nmt.settings.extends import read_experiment
+from nmt.system.options import Output
 from nmt.system.text import read_lines
 
 
@@ -47,13 +48,13 @@ def rows(file: str) -> list[dict[str, object]]:
     return found
 
 
+@one_line_mistakes("dropout")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.dropout", description=__doc__)
     parser.add_argument("experiments", nargs="+", metavar="FILE")
-    parser.add_argument("--output", type=Path, help="CSV file (default: the table is only printed)")
-    arguments = parser.parse_args()
-    with one_line_mistakes("dropout"):
-        found = [row for file in arguments.experiments for row in rows(file)]
+    parser.add_argument("--output", type=Output, help="CSV file (default: the table is only printed)")
+    arguments = parse(parser)
+    found = [row for file in arguments.experiments for row in rows(file)]
     write(pd.DataFrame(found), arguments.output)
 
 

@@ -36,12 +36,14 @@ from bench.decode import BEAM
 from bench.decode import prepare as prepare_search
 from bench.eager import Eager, Model
 from bench.machine import PAPER, SYMBOLS, TYPES, durations, layer_sizes, name, product_rate, products_of_update
+from bench.table import one_line_mistakes, parse
 from bench.train import BATCH, LENGTHS, made_up
 from nmt.corpora.shortlist import EOS
 from nmt.model.network import Network
 from nmt.search.replay import captured
 from nmt.settings.variant import Architecture, Optimization
 from nmt.system.device import choose_device
+from nmt.system.options import Output
 from nmt.system.text import write_json
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes
@@ -430,6 +432,7 @@ def show(title: str, section: Row) -> None:
             print(f"{labels}: {row['error']}", flush=True)
 
 
+@one_line_mistakes("gpu")
 def main(arguments: list[str] | None = None) -> int:
     begun = time.monotonic()
     parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
@@ -438,8 +441,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--dry-run", action="store_true", help="tiny sizes, which take seconds also on a CPU")
     output = Path("results/bench/gpu.json")
-    parser.add_argument("--output", type=Path, default=output, help="JSON file (default: %(default)s)")
-    chosen = parser.parse_args(arguments)
+    parser.add_argument("--output", type=Output, default=output, help="JSON file (default: %(default)s)")
+    chosen = parse(parser, arguments)
     bench = Bench(choose_device(chosen.device))
     if chosen.dry_run:
         tiny = replace(PAPER, embedding=6, hidden=8, alignment=7, maxout=5)

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 
 from bench.command import processor
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from nmt.model.products import Prepared
 from nmt.monitor.forecast import pair_products
 from nmt.settings.variant import Architecture
@@ -135,10 +135,11 @@ def products_of_update(
     return 3 * 2 * batch * pair_products(architecture, symbols, source, target)
 
 
+@one_line_mistakes("machine")
 def main() -> None:
     parser = make_parser("machine", __doc__, rounds=200)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     write(rates(choose_device(arguments.device), arguments.rounds), arguments.output)
 
 

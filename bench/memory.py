@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bench.command import processor
 from bench.data import LMPLZ, SEED, Words, make_parser, measure, sides, workplace
 from bench.scale import KEPT, MEASURED, MEMORY, REGISTRY, Peak, paper_words, total_pairs, write_rows, write_tables
-from bench.table import one_line_mistakes
+from bench.table import one_line_mistakes, parse
 from nmt.corpora.arrays import write_array
 from nmt.corpora.clean import RECORD
 from nmt.corpora.registry import read_registry
@@ -121,18 +121,18 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
     return peaks
 
 
+@one_line_mistakes("memory")
 def main(words: list[str] | None = None) -> None:
     parser = make_parser("memory", __doc__, MEMORY)
     parser.add_argument(
         "--registry", type=Path, default=REGISTRY, help=f"registry of the corpora, with pairs and words [{REGISTRY}]"
     )
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
-    arguments = parser.parse_args(words)
-    with one_line_mistakes("memory"):
-        with workplace(arguments.folder) as folder:
-            peaks = bench(arguments.registry, folder)
-        write_rows(arguments.output, peaks)
-        write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
+    arguments = parse(parser, words)
+    with workplace(arguments.folder) as folder:
+        peaks = bench(arguments.registry, folder)
+    write_rows(arguments.output, peaks)
+    write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
 
 
 if __name__ == "__main__":

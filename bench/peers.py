@@ -15,7 +15,7 @@ import torch
 
 import nmt
 from bench.machine import name
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from bench.turns import command, medians_of
 
 OURS = "ours"
@@ -68,6 +68,7 @@ def measure(task: str, batch: int, only: Sequence[str], python: str, rounds: int
     )
 
 
+@one_line_mistakes("peers")
 def main() -> None:
     parser = make_parser("peers", __doc__, rounds=7, contenders=(OURS, *PEERS))
     parser.add_argument(
@@ -75,7 +76,7 @@ def main() -> None:
         default=".venv-peers/bin/python",
         help="interpreter of the peers' environment (default: %(default)s)",
     )
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     if not Path(arguments.python).exists():
         raise SystemExit(f"bench.peers: {arguments.python}: no such interpreter; make bench-peers makes one")
     tables = [measure(task, batch, arguments.only, arguments.python, arguments.rounds) for task, batch in BATCHES]

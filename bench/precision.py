@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from bench.command import run
-from bench.table import make_parser, one_line_mistakes
+from bench.table import make_parser, one_line_mistakes, parse
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
@@ -64,6 +64,7 @@ def draw(table: pd.DataFrame, outputs: list[str]) -> None:
         plt.close(figure)
 
 
+@one_line_mistakes("precision")
 def main() -> None:
     parser = make_parser("precision", __doc__)
     parser.add_argument(
@@ -71,11 +72,10 @@ def main() -> None:
     )
     parser.add_argument("--updates", type=int, default=1000, help="updates of each model (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
-    arguments = parser.parse_args()
-    with one_line_mistakes("precision"):
-        table = pd.concat(
-            [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
-        )
+    arguments = parse(parser)
+    table = pd.concat(
+        [course(arguments.data, precision, arguments.updates, arguments.threads) for precision in PRECISIONS]
+    )
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(arguments.output, index=False, float_format="%.4f", lineterminator="\n")
     draw(table, [str(arguments.output.with_suffix(ending)) for ending in (".png", ".svg")])

@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 
 from bench.machine import name
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from bench.train import BATCH, made_up, our_update
 from bench.turns import Figures, medians
 from nmt.system.device import keep_memory
@@ -81,8 +81,9 @@ def prepare(processes: int) -> Callable[[], Figures]:
     return turn
 
 
+@one_line_mistakes("processes")
 def main() -> None:
-    arguments = make_parser("processes", __doc__, rounds=7).parse_args()
+    arguments = parse(make_parser("processes", __doc__, rounds=7))
     jobs = [{"processes": processes} for processes in (1, 2)]
     results = [figures["target_words_per_second"] for figures in medians("bench.processes", jobs, arguments.rounds, 4)]
     table = pd.DataFrame(

@@ -13,7 +13,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from bench.machine import name
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from bench.train import WARM_UP, made_up, our_update
 from nmt.system.device import keep_memory
 
@@ -48,8 +48,9 @@ def measure(precision: str, updates: int) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(share=lambda table: table.seconds / table.seconds.sum())
 
 
+@one_line_mistakes("profile")
 def main() -> None:
-    arguments = make_parser("profile", __doc__, rounds=5).parse_args()
+    arguments = parse(make_parser("profile", __doc__, rounds=5))
     keep_memory()
     write(pd.concat([measure(precision, arguments.rounds) for precision in ("float32", "bf16")]), arguments.output)
 

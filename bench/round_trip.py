@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bench.table import make_parser, one_line_mistakes, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.learn_pieces import learn
 from nmt.corpora.normalization import normalized
@@ -22,7 +22,6 @@ from nmt.corpora.tokenize import Tokenizer, spaced
 from nmt.evaluation.bleu import RUNNING_TEXT, corpus_bleu
 from nmt.settings.sections import NFC
 from nmt.system.errors import UserError
-from nmt.system.files import check_apart
 from nmt.system.text import decode_lines
 
 SYMBOLS = 700  # pieces of a text
@@ -73,16 +72,15 @@ def measure(text: Text) -> dict[str, object]:
     }
 
 
+@one_line_mistakes("round_trip")
 def main(words: list[str] | None = None) -> None:
     parser = make_parser("round_trip", __doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-    arguments = parser.parse_args(words)
+    arguments = parse(parser, words)
     files = [file for path in arguments.paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    with one_line_mistakes("round_trip"):
-        if not files:
-            raise UserError(f"{arguments.paths[0]}: no files in it")
-        check_apart([arguments.output], files)
-        rows = [measure(read(file)) for file in files]
+    if not files:
+        raise UserError(f"{arguments.paths[0]}: no files in it")
+    rows = [measure(read(file)) for file in files]
     write(pd.DataFrame(rows), arguments.output)
 
 

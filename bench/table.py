@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from nmt.system.errors import UserError
+from nmt.system.options import Output, check
 
 
 def make_parser(
@@ -25,8 +26,8 @@ def make_parser(
         parser.add_argument(
             "--rounds", type=_count, default=rounds, help="measurements of each contender (default: %(default)s)"
         )
-    output = Path(f"results/bench/{name}.csv")
-    parser.add_argument("--output", type=Path, default=output, help="CSV file (default: %(default)s)")
+    output = Output(f"results/bench/{name}.csv")
+    parser.add_argument("--output", type=Output, default=output, help="CSV file (default: %(default)s)")
     names = list(dict.fromkeys(contenders))
 
     def known(contender: str) -> str:
@@ -40,9 +41,16 @@ def make_parser(
     return parser
 
 
+def parse(parser: argparse.ArgumentParser, words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a benchmark. Raises UserError, before any measurement, where the output cannot be written."""
+    arguments = parser.parse_args(words)
+    check(arguments)
+    return arguments
+
+
 @contextmanager
 def one_line_mistakes(name: str) -> Iterator[None]:
-    """A user's mistake in the context ends `python -m bench.NAME` with one line."""
+    """A user's mistake in the context ends `python -m bench.NAME` with one line; also a decorator of its main."""
     try:
         yield
     except UserError as error:

@@ -19,7 +19,7 @@ import torch
 
 from bench.eager import Eager, randomized
 from bench.machine import HEAP_KEPT, MODELS, SYMBOLS, name, products_of_update, rates
-from bench.table import make_parser, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from bench.turns import Figures, medians
 from nmt.corpora.binarize import Bitext
 from nmt.model.initialization import initialize
@@ -202,12 +202,15 @@ def measure(
     return pd.DataFrame(rows)
 
 
+@one_line_mistakes("train")
 def main() -> None:
     parser = make_parser("train", __doc__, rounds=5, contenders=(one for group in GROUPS for _, one, _ in group))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--data", metavar="FOLDER", help="also measure batches of this binarized text")
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     device = choose_device(arguments.device)
+    if arguments.data:
+        Bitext(Path(arguments.data))  # a mistake is found before anything is measured
     lengths: list[tuple[int, int] | None] = [*LENGTHS, *([None] if arguments.data else [])]
     groups = [[one for one in group if one[1] in arguments.only] for group in GROUPS]
     tables = [

@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from bench.command import run
-from bench.table import make_parser, one_line_mistakes, write
+from bench.table import make_parser, one_line_mistakes, parse, write
 from nmt.evaluation.bootstrap import compare
 from nmt.evaluation.sentences import read_parallel
 from nmt.settings.checks import unknown
@@ -98,6 +98,7 @@ def rows(
         yield row | found._asdict()
 
 
+@one_line_mistakes("witness")
 def main() -> None:
     parser = make_parser("witness", __doc__)
     parser.add_argument("--config", default="config/open.yaml", help="the experiment's file (default: %(default)s)")
@@ -105,9 +106,8 @@ def main() -> None:
     parser.add_argument(
         "--python", default=".venv-peers/bin/python", help="interpreter of JoeyNMT (default: %(default)s)"
     )
-    arguments = parser.parse_args()
-    with one_line_mistakes("witness"):
-        witness(arguments)
+    arguments = parse(parser)
+    witness(arguments)
 
 
 def witness(arguments: argparse.Namespace) -> None:

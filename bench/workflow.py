@@ -18,8 +18,10 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path as Curve
 
 from bench.command import run
+from bench.table import one_line_mistakes, parse
 from nmt.monitor.follow import LAST_STAGE, STAGES, stage_of
 from nmt.report.drawing import save, style
+from nmt.system.options import Output
 
 OUTPUT = Path("docs/workflow.svg")
 PAGES = "index"  # stands for the sheets of the report as well
@@ -120,10 +122,11 @@ def rule_graph() -> str:
     return run([*command, "--rulegraph", "dot"])
 
 
+@one_line_mistakes("workflow")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.workflow", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--output", type=Path, default=OUTPUT, help="a .svg, .png or .pdf (default: %(default)s)")
-    arguments = parser.parse_args()
+    parser.add_argument("--output", type=Output, default=OUTPUT, help="a .svg, .png or .pdf (default: %(default)s)")
+    arguments = parse(parser)
     with style():
         save(draw(reduced(read_graph(rule_graph()))), [str(arguments.output)])
 

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -237,6 +237,28 @@ def begin(workflow: Any, experiment: str) -> None:
     end_gently()
 
 
+def on_nothing_to_do(logger: logging.Logger, act: Callable[[], object]) -> None:
+    """Call `act` where Snakemake tells its logger that nothing is to be done; it does not call `onstart` then."""
+
+    def look(record: logging.LogRecord) -> bool:
+        if str(record.msg).startswith("Nothing to be done"):
+            act()
+        return True
+
+    logger.addFilter(look)
+
+
+def warn_of_unrecorded(workflow: Any, experiment: Experiment) -> None:
+    """Warn of models that are used although Snakemake does not know how they were trained."""
+    trainings = {job for job in workflow.dag.jobs if job.rule.name == "train"} - {*workflow.dag.needrun_jobs()}
+    unrecorded = sorted(job.wildcards.variant for job in trainings if not workflow.persistence.has_metadata(job))
+    if folders := [f"data/{experiment.name}/models/{variant}" for variant in unrecorded]:
+        warn(
+            f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
+            "go unnoticed; remove the folder to make the model again"
+        )
+
+
 def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, Archive]) -> None:
     """Say what a run downloads and how long it trains; warn of what Moses or Snakemake does not know."""
     jobs = list(workflow.dag.needrun_jobs())
@@ -246,13 +268,7 @@ def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, 
         for language in (experiment.languages.source, experiment.languages.target):
             if not has_abbreviations(language):
                 print(f"{language}: {NO_ABBREVIATIONS}", file=sys.stderr, flush=True)
-    trainings = [job for job in workflow.dag.jobs if job.rule.name == "train"]
-    unrecorded = [job for job in trainings if not workflow.persistence.has_metadata(job)]
-    if folders := [f"data/{experiment.name}/models/{job.wildcards.variant}" for job in unrecorded if job not in jobs]:
-        warn(
-            f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
-            "go unnoticed; remove the folder to make the model again"
-        )
+    warn_of_unrecorded(workflow, experiment)
     fetched = [archives[job.wildcards.archive] for job in jobs if job.rule.name == "fetch"]
     variants = [job.wildcards.variant for job in jobs if job.rule.name == "train"]
     if said := announcement(experiment, fetched, variants):

@@ -190,6 +190,13 @@ def test_a_figure_of_a_sentence_that_the_text_does_not_have_is_refused_at_the_st
     found, registry, _ = load_experiment(config)
     with pytest.raises(UserError, match=rf"config: {message}$"):
         check_inputs(found, registry, *find_files(found, registry, registry))
+    for name, line in (("t", 2), ("e", 2)):
+        Path(f"{name}.en").write_text("x\n" * (line - 1) + " \n")
+    blank = {"figure3": {**paper.get("figure3", {}), "chosen": 2}} if "figure3" in paper else {"sentence": 5}
+    found, registry, _ = load_experiment({**config, "paper": {**paper, **blank}})
+    with pytest.raises(UserError, match=r"line \d is blank; choose another$"):
+        check_inputs(found, registry, *find_files(found, registry, registry))
+    found, registry, _ = load_experiment(config)
     Path("d.en").write_bytes(gzip.compress(b"x\n"))
     Path("t.en").write_bytes(gzip.compress(b"x\n"))
     check_inputs(found, registry, *find_files(found, registry, registry))  # how many they are is not known

@@ -8,7 +8,7 @@ CODES = (
     "eng=en spa=es est=et fin=fi fra=fr fre=fr gle=ga gla=gd guj=gu hau=ha hin=hi hrv=hr hun=hu isl=is "
     "ice=is ita=it jpn=ja khm=km kan=kn kor=ko lao=lo lit=lt lav=lv mri=mi mao=mi mal=ml mar=mr mlt=mt "
     "mya=my bur=my nld=nl dut=nl oci=oc ori=or pan=pa pol=pl por=pt ron=ro rum=ro rus=ru slk=sk slo=sk "
-    "slv=sl smo=sm swe=sv tam=ta tel=te tha=th ton=to zho=zh chi=zh cmn=zh"
+    "slv=sl smo=sm swe=sv tam=ta tel=te tha=th ton=to zho=zh chi=zh cmn=zh gan=zh hak=zh lzh=zh wuu=zh"
 )
 SHORT = dict(pair.split("=") for pair in CODES.split())
 WITHOUT_SPACES = frozenset(["bo", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"])

@@ -127,24 +127,30 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
 def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Mapping[str, str]) -> None:
     """UserError where `corpora`, one after the other, have no sentence `number` (from 1), as far as is known.
 
-    The number of sentences is known from the registry, or if an own file is plain text. `own` has the paths of own
-    files, by address.
+    The number of sentences is known from the registry, or if an own file is plain text; then it is also known whether
+    the line is blank. `own` has the paths of own files, by address.
     """
-    counts = [one.pairs if one.pairs is not None else _lines(one, own) for one in corpora]
-    known = [count for count in counts if count is not None]
-    if len(known) == len(counts) and number > sum(known):
-        names = " and ".join(one.name for one in corpora)
-        raise UserError(f"config: {setting}: {names}: expected a number from 1 to {sum(known)}, not {number}")
+    names, last = " and ".join(one.name for one in corpora), 0
+    for corpus in corpora:
+        lines = _lines(corpus, own)
+        count = corpus.pairs if lines is None else len(lines)
+        if count is None:
+            return
+        if lines and last < number <= last + count and not lines[number - last - 1].strip():
+            raise UserError(f"config: {setting}: {names}: line {number} is blank; choose another")
+        last += count
+    if number > last:
+        raise UserError(f"config: {setting}: {names}: expected a number from 1 to {last}, not {number}")
 
 
-def _lines(corpus: Corpus, own: Mapping[str, str]) -> int | None:
-    """How many lines the source of a corpus has; None where it is not an own file of plain text."""
+def _lines(corpus: Corpus, own: Mapping[str, str]) -> list[bytes] | None:
+    """The lines of the source of a corpus; None where it is not an own file of plain text."""
     packed = (GZIP, XZ, *ZIP)
     path = own.get(corpus.archives[0].address)
     if path is None or corpus.members[0] or reading(path):
         return None
     with open(path, "rb") as file:
-        return None if file.peek(max(map(len, packed))).startswith(packed) else sum(1 for _ in file)
+        return None if file.peek(max(map(len, packed))).startswith(packed) else file.readlines()
 
 
 def check_outside(experiment: Experiment, own: Iterable[str], mirror: str, fetched: Iterable[str]) -> None:

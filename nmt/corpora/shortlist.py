@@ -204,5 +204,5 @@ def run(arguments: argparse.Namespace) -> None:
     if kept == 0:
         raise UserError(f"{arguments.input}: no words for a shortlist; check the steps before this one")
     if kept < size - 1:
-        warn(f"{arguments.input}: shortlist.size is {size}, but the text has only {kept} words; all are kept")
+        warn(f"{arguments.input}: has only {kept} of the {size - 1} words that fit into a shortlist; all are kept")
     shortlist.write(arguments.output)

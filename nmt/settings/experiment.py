@@ -180,7 +180,10 @@ def load(mapping: Mapping[str, Any]) -> Experiment:
     variants, left_out = _variants(mapping, scalars.get("seed", Experiment.seed))
     variants, replicas = _with_seeds(variants, scalars.get("seeds", Experiment.seeds))
     if "evaluate" in typed and (named := typed["evaluate"].compare) is not None:
-        compare = tuple(pair for pair in named if left_out.isdisjoint(pair))
+        phrases = typed.get("phrase_based")
+        no_phrases = "phrase_based" in given and (phrases is None or phrases.system is None)
+        gone = left_out | ({PHRASE_BASED} if no_phrases else set())
+        compare = tuple(pair for pair in named if gone.isdisjoint(pair))
         typed["evaluate"] = replace(typed["evaluate"], compare=compare)
     paper = _paper(mapping.get("paper"))
     experiment = Experiment(**scalars, **typed, variants=variants, paper=paper, left_out=left_out, replicas=replicas)

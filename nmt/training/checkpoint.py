@@ -102,6 +102,8 @@ _is_own = of_names(LATEST, PREVIOUS, DAMAGED, FORMER, FINISHED, *ON_THE_WAY.valu
 
 def check_folder(folder: Path) -> None:
     """Raise UserError if `folder` holds anything but what training writes there, or cannot be made."""
+    if not folder.name:
+        raise UserError(f"{folder}: has no name for the lock beside it; name a folder in it")
     if folder.is_symlink() and not folder.exists():
         raise UserError(f"{folder}: a link that leads nowhere; remove it, or name another folder")
     check_replaceable(folder, "a folder of checkpoints", _is_own)

@@ -39,10 +39,12 @@ def test_a_row_for_each_text_of_a_folder(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_without_text_is_one_line(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
     if content is not None:
-        (tmp_path / name).write_bytes(content)
+        (texts / name).write_bytes(content)
     with pytest.raises(SystemExit, match=f"bench.round_trip: .*{said}"):
-        main([str(tmp_path / name), "--output", str(tmp_path / "table.csv")])
+        main([str(texts / name), "--output", str(tmp_path / "table.csv")])
     assert not (tmp_path / "table.csv").exists()
 
 
@@ -50,3 +52,5 @@ def test_a_text_is_not_replaced_by_the_table(tmp_path: Path) -> None:
     write_files(tmp_path, "de")
     with pytest.raises(SystemExit, match=r"bench.round_trip: .*train\.de: is read too; name another output"):
         main([str(tmp_path / "train.de"), "--output", str(tmp_path / "train.de")])
+    with pytest.raises(SystemExit, match=r"table\.csv: lies in .*, which is read; name another output"):
+        main([str(tmp_path), "--output", str(tmp_path / "table.csv")])

@@ -1,4 +1,4 @@
-"""The options that the benchmarks share: which implementations take part."""
+"""The options that the benchmarks share: which implementations take part, and mistakes in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from bench import decode, machine, train
+from bench import data, decode, gpu, machine, memory, precision, processes, profile, train
 from bench.precision import course
 from bench.table import make_parser
 from nmt.system.errors import UserError
@@ -38,6 +38,30 @@ def test_a_measurement_is_made_at_least_once(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         make_parser("machine", None, 3).parse_args(["--rounds", "0"])
     assert "argument --rounds: 0: must be at least 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", [data, decode, machine, memory, precision, processes, profile, train])
+def test_an_output_that_cannot_be_written_is_one_line_before_anything_is_measured(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--output", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        module.main()
+    assert caught.value.code == f"{module.__name__}: {tmp_path}: a folder; name a file"
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a CUDA device")
+@pytest.mark.parametrize("module", [decode, gpu, machine, train])
+def test_a_device_that_is_not_there_is_one_line(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--output", str(tmp_path / "x"), "--device", "cuda"])
+    with pytest.raises(SystemExit, match=rf"^{module.__name__}: device: cuda is not available here"):
+        module.main()
+
+
+def test_text_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--output", str(tmp_path / "x"), "--data", str(tmp_path / "none")])
+    with pytest.raises(SystemExit, match=r"^bench\.train: .*none"):
+        train.main()
 
 
 def test_a_folder_without_an_experiments_data_is_one_line(tmp_path: Path) -> None:

@@ -74,5 +74,5 @@ def test_codes_of_other_languages() -> None:
     assert (known_as("haw"), known_as("zh-Hant"), known_as("cmn")) == ("haw", "zh", "zh")
     assert not has_abbreviations("mri")
     assert [has_spaces(code) for code in ("th", "tha", "zh-TW", "ko", "vi")] == [False, False, False, True, True]
-    assert [bleu_tokenizer(code) for code in ("tha", "zh-TW")] == ["char", "zh"]
+    assert [bleu_tokenizer(code) for code in ("tha", "zh-TW", "wuu")] == ["char", "zh", "zh"]
     assert bleu_tokenizer("ja") in ("ja-mecab", "char")

@@ -44,7 +44,7 @@ def test_a_size_beyond_the_vocabulary_keeps_all_and_warns(tmp_path: Path, capsys
     code, output = shortlist_of(tmp_path, "b a\nb\n", 30000)
     assert code == 0
     assert len(Shortlist.read(output)) == 4
-    assert "only 2 words" in capsys.readouterr().err
+    assert "only 2 of the 29999 words" in capsys.readouterr().err
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), max_size=9), st.integers(2, 12))

@@ -167,6 +167,9 @@ def test_what_is_inherited_can_be_left_out() -> None:
     experiment = paper("{variants: {RNNencdec-30: null}, phrase_based: null, paper: null}")
     assert list(experiment.variants) == ["RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50star"]
     assert (experiment.paper, experiment.phrase_based) == (None, None)
+    pairs = "evaluate: {compare: [[RNNencdec-30, RNNsearch-30], [RNNsearch-50, phrase-based]]}"
+    for without in ("phrase_based: null", "phrase_based: {system: null}"):
+        assert paper(f"{{{pairs}, {without}}}").evaluate.compare == (["RNNencdec-30", "RNNsearch-30"],)
 
 
 def test_own_settings_override_prototype_and_defaults() -> None:

@@ -574,6 +574,14 @@ def test_model_and_checkpoints_are_apart(
     assert "which is read; name another output" in capsys.readouterr().err
 
 
+def test_checkpoints_have_a_folder_with_a_name(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments(toy, tmp_path.parent / "other"), "--checkpoints", "."]) == 1
+    assert capsys.readouterr().err == "nmt train: .: has no name for the lock beside it; name a folder in it\n"
+
+
 def test_a_model_does_not_replace_the_working_folder(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

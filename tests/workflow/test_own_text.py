@@ -91,7 +91,12 @@ def test_a_model_without_a_record_is_named(tree: Tree) -> None:
     words = ["--cores", "2", "--configfile", "copied.yaml", "small.yaml", "--", "results/copied/table1.csv"]
     run = tree.snakemake(*words, configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert "data/copied/models/RNNsearch: .snakemake does not record how this was trained" in run.stdout
+    said = "data/copied/models/RNNsearch: .snakemake does not record how this was trained"
+    assert said in run.stdout
+    (tree.folder / "copied.yaml").write_text(f"{overlay}defaults: {{clip_norm: 0.5}}\n")
+    run = tree.snakemake(*words, configs=[])
+    assert "Nothing to be done" in run.stdout
+    assert said in run.stdout
 
 
 def test_a_split_is_followed_as_any_own_text(tree: Tree) -> None:

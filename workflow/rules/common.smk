@@ -37,6 +37,7 @@ from nmt.system.records import leave_marks, remember_failures
 from nmt.system.streams import outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
+from nmt.workflow import on_nothing_to_do, warn_of_unrecorded
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
 from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged
 from nmt.workflow import find_files, load_experiment, one_line_mistakes, refuse, sample_options, search_options
@@ -78,6 +79,7 @@ persistence = getattr(snakemake.workflow, "FilePersistence", None)
 if workflow.is_main_process:
     logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
     outlive_readers(logger.handlers)
+    on_nothing_to_do(logger, lambda: warn_of_unrecorded(workflow, EXPERIMENT))
     spare_locks(persistence, Path(".snakemake"))
     remember_failures(getattr(snakemake.jobs, "Job", None), persistence)
     if clear_locks(Path(".snakemake")) and any(re.fullmatch("--unl(o(ck?)?)?", word) for word in sys.argv):
