@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -440,7 +439,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS, help="the sections to run (all)")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="where to compute (auto)")
     parser.add_argument("--dry-run", action="store_true", help="tiny sizes, which take seconds also on a CPU")
-    output = Path("results/bench/gpu.json")
+    output = Output("results/bench/gpu.json")
     parser.add_argument("--output", type=Output, default=output, help="JSON file (default: %(default)s)")
     chosen = parse(parser, arguments)
     bench = Bench(choose_device(chosen.device))

@@ -10,7 +10,6 @@ import argparse
 import re
 import sys
 from itertools import pairwise
-from pathlib import Path
 from statistics import fmean
 
 from matplotlib.figure import Figure
@@ -23,7 +22,7 @@ from nmt.monitor.follow import LAST_STAGE, STAGES, stage_of
 from nmt.report.drawing import save, style
 from nmt.system.options import Output
 
-OUTPUT = Path("docs/workflow.svg")
+OUTPUT = Output("docs/workflow.svg")
 PAGES = "index"  # stands for the sheets of the report as well
 SHADES = ("#dbe9f6", "#e3f1e0", "#f6dfdc", "#ece4f3", "#fdf0d5")
 WIDTH, HEIGHT, BEND = 1.32, 0.52, 0.22  # inches from box to box, and of an arrow's bend

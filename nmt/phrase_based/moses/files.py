@@ -35,12 +35,12 @@ def work_folder(output: Path) -> Iterator[Path]:
     """
     folder = output.parent.resolve() / f".{output.name}.work"
     folder.mkdir(parents=True, exist_ok=True)
-    mark = folder / ".lock"
-    with open(mark, "ab") as file:
+    lock = folder / ".lock"
+    with open(lock, "ab") as file:
         if not acquire(file, wait=False):
             raise UserError(f"{folder}: another process works there; repeat when it has ended")
         try:
-            for path in {*folder.iterdir()} - {mark}:
+            for path in {*folder.iterdir()} - {lock}:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
             yield folder
         finally:
