@@ -14,8 +14,8 @@ from typing import Any, Never
 
 from tqdm import tqdm
 
+from nmt.monitor.counts import updates_before
 from nmt.monitor.forecast import measured, span, training_seconds
-from nmt.monitor.status import updates_before
 from nmt.settings.experiment import Experiment
 from nmt.system.errors import printable
 from nmt.training.metrics import latest, read_metrics

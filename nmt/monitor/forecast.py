@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 
 from nmt.corpora.registry import Archive
+from nmt.monitor.counts import updates_before
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import PROJECT
 from nmt.settings.variant import Architecture, Variant
@@ -72,11 +73,11 @@ def _updates() -> dict[str, tuple[float, str]]:
 
 def _left(experiment: Experiment, variant: Variant) -> int:
     """The updates that a training run still has to make; a checkpoint may be some updates behind."""
-    file = latest(experiment.name, variant.name)
-    done = 0
-    if file is not None and variant.continues is None and "checkpoints" in file.parts:
-        done = int(max((record["updates"] or 0 for record in read_metrics(file)), default=0))
-    return max(0, variant.optimization.updates - done)
+    file, before = latest(experiment.name, variant.name), updates_before(experiment, variant)
+    if file is None or before is None or "checkpoints" not in file.parts:
+        return variant.optimization.updates
+    done = int(max((record["updates"] or 0 for record in read_metrics(file)), default=before))
+    return max(0, variant.optimization.updates - max(0, done - before))
 
 
 def pair_products(model: Architecture, symbols: int, source: float, target: float) -> float:

@@ -12,8 +12,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from nmt.monitor.counts import count, pairs_before, updates_before
 from nmt.monitor.forecast import span
-from nmt.settings.checks import integer, read_values, text
+from nmt.settings.checks import read_values, text
 from nmt.settings.experiment import BUILT, Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
@@ -75,30 +76,10 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
     ]
 
 
-def updates_before(experiment: Experiment, variant: Variant) -> int | None:
-    """The updates of the model that a variant continues; 0 if it continues none, None if they are not known."""
-    return _before(experiment, variant, "updates_best")
-
-
-def _before(experiment: Experiment, variant: Variant, key: str) -> int | None:
-    """A count of the model that a variant continues; 0 if it continues none, None if it is not known."""
-    if variant.continues is None:
-        return 0
-    return _number(folders(experiment.name, variant.continues)[1] / "summary.json", key, 0)
-
-
-def _number(file: Path, key: str, minimum: int) -> int | None:
-    """A whole number in a JSON file; None if it is missing or damaged."""
-    try:
-        return int(read_values(file, **{key: integer(minimum)})[key])
-    except UserError:
-        return None
-
-
 def _epochs(experiment: Experiment, variant: Variant, updates: int) -> float | None:
     """Epochs as in Table 2: pairs seen, for each pair of the training text; None if that is not known."""
-    pairs = _number(Path("data") / experiment.name / "binarized/meta.json", "pairs", 1)
-    start, seen = updates_before(experiment, variant), _before(experiment, variant, "pairs_seen_best")
+    pairs = count(Path("data") / experiment.name / "binarized/meta.json", "pairs", 1)
+    start, seen = updates_before(experiment, variant), pairs_before(experiment, variant)
     if pairs is None or start is None or seen is None:
         return None
     return (seen + (updates - start) * variant.optimization.batch) / pairs

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.monitor.status import updates_before
+from nmt.monitor.counts import updates_before
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment

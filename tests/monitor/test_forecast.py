@@ -105,6 +105,18 @@ def test_updates_that_are_done_do_not_count(paper: Experiment) -> None:
     assert training_seconds(paper, ["RNNsearch-50"])[0] == pytest.approx(whole * 3 / 4)
 
 
+def test_updates_of_the_model_before_are_none_of_its_own(paper: Experiment) -> None:
+    whole, _ = training_seconds(paper, ["RNNsearch-50star"])
+    metrics = Path("data/wmt14/checkpoints/RNNsearch-50star/metrics.jsonl")
+    metrics.parent.mkdir(parents=True)
+    metrics.write_text(json.dumps({"updates": 100_000 + 379_000 // 2, "seconds": 1.0}) + "\n")
+    assert training_seconds(paper, ["RNNsearch-50star"])[0] == whole  # nothing is known of the one before
+    before = Path("data/wmt14/models/RNNsearch-50/summary.json")
+    before.parent.mkdir(parents=True)
+    before.write_text('{"updates_best": 100000}')
+    assert training_seconds(paper, ["RNNsearch-50star"])[0] == pytest.approx(whole / 2)
+
+
 def test_what_is_said_of_a_long_run(paper: Experiment) -> None:
     assert re.fullmatch(  # 759,000 updates, each 1.2 to 1.4 times 2.5 s
         r"nmt: this run fetches 2 archives, 3\.4 GB, and trains 2 models for about (2[6-9]|30) days in all, "
