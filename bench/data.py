@@ -40,6 +40,7 @@ from bench.text import LANGUAGES, SETS, real_corpora
 from nmt.corpora.lmplz import provide, works
 from nmt.settings.sections import Shard
 from nmt.system.errors import UserError, warn
+from nmt.system.files import check_regular
 from nmt.system.options import Output
 from nmt.system.text import read_lines
 
@@ -237,6 +238,8 @@ def main(words: list[str] | None = None) -> None:
     )
     parser.add_argument("--memory", type=Path, default=MEMORY, help=f"CSV of bench.memory [{MEMORY}]")
     arguments = parse(parser, words)
+    for read in (arguments.page, arguments.memory):  # at the end
+        check_regular(read)
     if name_of_text(arguments.corpora) == BUILT_IN:
         warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
     rows: list[Row] = []

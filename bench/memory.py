@@ -27,6 +27,7 @@ from nmt.corpora.score_pairs import RATING
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK_SYMBOL, Shortlist
 from nmt.settings import sections
 from nmt.settings.sections import Shard
+from nmt.system.files import check_regular
 
 PIECE = 10_000  # pairs that the text repeats; a small number, because a process starts with the size of its parent
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the digests are its multiples, all different and unordered
@@ -129,6 +130,8 @@ def main(words: list[str] | None = None) -> None:
     )
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
     arguments = parse(parser, words)
+    for read in (arguments.page, arguments.measured):  # at the end
+        check_regular(read)
     with workplace(arguments.folder) as folder:
         peaks = bench(arguments.registry, folder)
     write_rows(arguments.output, peaks)

@@ -55,6 +55,8 @@ def one_line_mistakes(name: str) -> Iterator[None]:
         yield
     except UserError as error:
         raise SystemExit(f"bench.{name}: {error}") from None
+    except OSError as error:
+        raise SystemExit(f"bench.{name}: {error.filename}: {error.strerror}") from None
 
 
 def _count(word: str) -> int:

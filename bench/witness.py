@@ -50,7 +50,7 @@ def choose(experiment: Experiment, name: str) -> list[Variant]:
                 raise UserError(f"--variant: {name} has {key}: {getattr(section, key)}, JoeyNMT {value}; {advice}")
     if variant.continues is not None:
         raise UserError(f"--variant: {name} continues {variant.continues}, but JoeyNMT starts anew; {advice}")
-    if experiment.bpe is not None:
+    if experiment.subwords is not None:
         raise UserError(f"--config: {experiment.name} has subwords, but JoeyNMT is trained on words; {advice}")
     return [experiment.variants[training] for training in experiment.trainings(name)]
 

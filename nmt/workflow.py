@@ -104,6 +104,7 @@ def load_experiment(config: dict[str, Any]) -> tuple[Experiment, dict[str, Corpu
     experiment = load(resolved)
     registry = read_corpora(experiment)
     check_corpora(experiment, registry)
+    check_selection(experiment)
     check_moses(experiment)
     artefacts = collect(experiment, papers.artefacts(experiment))
     config.clear()
@@ -139,6 +140,18 @@ def check_corpora(experiment: Experiment, registry: Mapping[str, Corpus]) -> Non
     for corpus in corpora.test:
         if corpus in corpora.train + corpora.in_domain + corpora.development:
             raise UserError(f"config: corpora.test: {corpus} is also used in training; remove it from one of them")
+
+
+def check_selection(experiment: Experiment) -> None:
+    """UserError where text without spaces between words is to be selected by its words."""
+    if experiment.tokenized or not experiment.select.scores_pairs:
+        return
+    for code in (experiment.languages.source, experiment.languages.target):
+        if not has_spaces(code):
+            raise UserError(
+                f"config: select.rule: {experiment.select.rule} compares words, and {code} has no spaces between them; "
+                "set it to all"
+            )
 
 
 def find_files(
@@ -252,7 +265,8 @@ def warn_of_unrecorded(workflow: Any, experiment: Experiment) -> None:
     """Warn of models that are used although Snakemake does not know how they were trained."""
     trainings = {job for job in workflow.dag.jobs if job.rule.name == "train"} - {*workflow.dag.needrun_jobs()}
     unrecorded = sorted(job.wildcards.variant for job in trainings if not workflow.persistence.has_metadata(job))
-    if folders := [f"data/{experiment.name}/models/{variant}" for variant in unrecorded]:
+    models = [f"data/{experiment.name}/models/{variant}" for variant in unrecorded]
+    if folders := list(filter(os.path.isdir, models)):
         warn(
             f"{', '.join(folders)}: .snakemake does not record how this was trained, so changes of settings since then "
             "go unnoticed; remove the folder to make the model again"

@@ -43,6 +43,7 @@ from nmt.workflow import (
     step_of,
     train_priority,
     translations,
+    warn_of_unrecorded,
 )
 from tests.papers.experiment import experiment
 
@@ -191,7 +192,7 @@ def test_a_figure_of_a_sentence_that_the_text_does_not_have_is_refused_at_the_st
     with pytest.raises(UserError, match=rf"config: {message}$"):
         check_inputs(found, registry, *find_files(found, registry, registry))
     for name, line in (("t", 2), ("e", 2)):
-        Path(f"{name}.en").write_text("x\n" * (line - 1) + " \n")
+        Path(f"{name}.en").write_text("x\n" * (line - 1) + "\u00a0\n")
     blank = {"figure3": {**paper.get("figure3", {}), "chosen": 2}} if "figure3" in paper else {"sentence": 5}
     found, registry, _ = load_experiment({**config, "paper": {**paper, **blank}})
     with pytest.raises(UserError, match=r"line \d is blank; choose another$"):
@@ -200,6 +201,38 @@ def test_a_figure_of_a_sentence_that_the_text_does_not_have_is_refused_at_the_st
     Path("d.en").write_bytes(gzip.compress(b"x\n"))
     Path("t.en").write_bytes(gzip.compress(b"x\n"))
     check_inputs(found, registry, *find_files(found, registry, registry))  # how many they are is not known
+
+
+def test_words_are_not_compared_where_no_spaces_separate_them() -> None:
+    texts = {"train": ["a.en", "a.zh"], "development": ["d.en", "d.zh"], "test": ["t.en", "t.zh"]}
+    config = {
+        "experiment": "mine",
+        "languages": {"source": "en", "target": "zh"},
+        "files": {**texts, "in_domain": ["i.en", "i.zh"]},
+        "variants": {"one": {"updates": 1}},
+    }
+    with pytest.raises(UserError, match=r"^config: select\.rule: ranking compares words, and zh has no spaces between"):
+        load_experiment(dict(config))
+    load_experiment({**config, "tokenized": True})
+    load_experiment({**config, "select": {"rule": "all"}})
+
+
+def test_a_model_that_is_missing_is_not_named_for_want_of_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data/demo/models/A").mkdir(parents=True)
+
+    class Job:
+        rule = SimpleNamespace(name="train")
+
+        def __init__(self, variant: str) -> None:
+            self.wildcards = SimpleNamespace(variant=variant)
+
+    dag = SimpleNamespace(jobs=[Job("A"), Job("B")], needrun_jobs=list)
+    workflow = SimpleNamespace(dag=dag, persistence=SimpleNamespace(has_metadata=lambda job: False))
+    warn_of_unrecorded(workflow, read_experiment(["demo"]))
+    assert "warning: data/demo/models/A: .snakemake does not record" in capsys.readouterr().err
 
 
 def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

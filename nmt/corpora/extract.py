@@ -121,9 +121,10 @@ def extract(
     return count
 
 
-def count_columns(table: Path) -> int:
-    """The number of columns of `table`, by its first line that has several; 1 if there is none. Raises UserError."""
-    lines = (line for _, stream in contents(table, [""]) for line in _lines(stream, str(table)))
+def count_columns(archive: Path, member: str) -> int:
+    """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError."""
+    found = contents(archive, [member.removeprefix("./")])
+    lines = (line for _, stream in found for line in _lines(stream, _place(archive, member, 0)))
     return next((line.count("\t") + 1 for line in lines if "\t" in line), 1)
 
 

@@ -25,7 +25,8 @@ from nmt.settings.project import PROJECT
 from nmt.settings.sections import Files, Languages, language
 from nmt.settings.strict import parse
 from nmt.system.errors import UserError
-from nmt.system.text import write_lines
+from nmt.system.stop import temporary_folder
+from nmt.system.text import read_lines, write_lines
 
 LINES = 1000  # drawn if no number is given
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
@@ -149,7 +150,7 @@ def run(arguments: argparse.Namespace) -> None:
         counts = split(own["train"], rest, lines, folder, ends, experiment.seed)
         print(f"{folder}: {', '.join(f'{name} {pairs:,} pairs' for name, pairs in counts.items())}")
     pairs = check_texts(experiment)
-    write_lines(path, written(pairs=pairs).split("\n")[:-1])
+    write_lines(path, written(pairs=pairs, sentence=first_sentence(experiment)).split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
 
 
@@ -167,7 +168,8 @@ def sides_of(file: str) -> list[str]:
     """
     sides = [f"{file}:1", f"{file}:2"]
     if TABLE.search(file):
-        if (columns := count_columns(Path(file))) > len(sides):
+        path, member = file_and_member(file)
+        if (columns := count_columns(Path(path), member)) > len(sides):
             raise UserError(f"{file}: has {columns} columns; name the two that hold the text, as in {' '.join(sides)}")
         return sides
     if re.search(f"{ARCHIVE}$", file, re.IGNORECASE):
@@ -186,6 +188,15 @@ def check_texts(experiment: Experiment) -> int:
         files = [Path(own[archive.address]) for archive in corpus.archives]
         pairs[name] = extract(name, files, corpus.members, [Path(os.devnull)] * len(files))
     return sum(pairs[name] for name in experiment.corpora.train)
+
+
+def first_sentence(experiment: Experiment) -> int:
+    """The number, from 1, of the first line of the development text whose source is not blank; 1 if there is none."""
+    corpus = read_corpora(experiment)[experiment.corpora.development[0]]
+    with temporary_folder("new") as folder:
+        sides = [folder / side for side in ("source", "target")]
+        extract(corpus.name, [Path(archive.address) for archive in corpus.archives], corpus.members, sides)
+        return next((number for number, line in enumerate(read_lines(sides[0]), 1) if line.split()), 1)
 
 
 def ending_of(file: str) -> str:

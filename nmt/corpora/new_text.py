@@ -116,10 +116,11 @@ def experiment_text(
     variants: Sequence[str],
     split_note: str = "",
     pairs: float,
+    sentence: int = 1,
 ) -> str:
     """The experiment in YAML; models that are not among `variants` appear as comments.
 
-    The dropout follows from the number of training `pairs`.
+    The dropout follows from the number of training `pairs`. `sentence` is the line of the development text to show.
     """
     file, names = PAPERS[paper].sizes[size], PAPERS[paper].models
     like = read_experiment([file])
@@ -149,13 +150,13 @@ def experiment_text(
         train_threads=like.threads.train,
         translate_threads=like.threads.translate,
         paper=paper,
-        figures="\n".join(f"  {line}" for line in FIGURES[paper](list(variants), compare)),
+        figures="\n".join(f"  {line}" for line in FIGURES[paper](list(variants), compare, sentence)),
         defaults="".join(f"\n  {key}: {flow(value)}" for key, value in defaults.items()) or " {}",
         variants="\n".join(listed),
     )
 
 
-def figures_of_bahdanau2015(variants: list[str], compare: list[list[str]]) -> list[str]:
+def figures_of_bahdanau2015(variants: list[str], compare: list[list[str]], sentence: int) -> list[str]:
     """The settings of the paper's tables and figures, a line each."""
     lines = ["table1: {}  # BLEU", "figure2: {}  # BLEU by the length of the sentences"]
     if "RNNsearch" in variants:
@@ -163,10 +164,10 @@ def figures_of_bahdanau2015(variants: list[str], compare: list[list[str]]) -> li
     return lines
 
 
-def figures_of_choi2017(variants: list[str], compare: list[list[str]]) -> list[str]:
+def figures_of_choi2017(variants: list[str], compare: list[list[str]], sentence: int) -> list[str]:
     """As `figures_of_bahdanau2015`; Figure 4 is left out, because it needs words of some classes in the language."""
     lines = ["table1: {}  # BLEU of greedy and of beam search", "parameters: {}  # how many each model has"]
-    lines += ["sentence: 1  # the line of the development text that the figures show"]
+    lines += [f"sentence: {sentence}  # the line of the development text that the figures show"]
     if compare:
         lines += [
             f"pairs: {flow(compare)}  # models, each with its baseline",

@@ -136,7 +136,7 @@ def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Ma
         count = corpus.pairs if lines is None else len(lines)
         if count is None:
             return
-        if lines and last < number <= last + count and not lines[number - last - 1].strip():
+        if lines and last < number <= last + count and not lines[number - last - 1].decode(errors="replace").split():
             raise UserError(f"config: {setting}: {names}: line {number} is blank; choose another")
         last += count
     if number > last:

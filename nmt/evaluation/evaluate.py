@@ -66,11 +66,12 @@ def score(
 ) -> dict[str, Any]:
     """Both BLEU scores in percent (None without sentences), their signatures and the number of sentences.
 
-    Where the text itself is running text, both scores are computed on it, with the same `tokenizer`. The ceiling is the
-    detokenized BLEU of a perfect translation: of the references, tokenized and detokenized.
+    Where the text itself is running text, both scores are computed on it, with the same `tokenizer`; without a
+    `language` it came tokenized, and both are of the tokens. The ceiling is the detokenized BLEU of a perfect
+    translation: of the references, tokenized and detokenized.
     """
     bleu, signature = corpus_bleu(translations, references, tokenizer)
-    of_running_text = RUNNING_TEXT if tokenizer == TOKENIZED else tokenizer
+    of_running_text = RUNNING_TEXT if tokenizer == TOKENIZED and language else tokenizer
     detokenize = detokenizer(language) if language else str
     raw_bleu, raw_signature = corpus_bleu([detokenize(line) for line in translations], raw_references, of_running_text)
     ceiling, _ = corpus_bleu([detokenize(line) for line in references], raw_references, of_running_text)

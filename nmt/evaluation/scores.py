@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from nmt.corpora.languages import TOKENIZED
 from nmt.settings.checks import between, integer, optional, text
 from nmt.system.errors import UserError
 from nmt.system.tables import number
@@ -52,6 +53,12 @@ def spread(part: Mapping[str, Any], key: str = "bleu") -> str:
     """A mean of `read_scores` with two decimals and, of several seeds, ± its standard deviation; "" without one."""
     deviation = part[f"{key}_sd"]
     return number(part[key], 2) + ("" if deviation is None else f" ± {deviation:.2f}")
+
+
+def kind_of_text(signature: str | None) -> str:
+    """What kind of text a score compares, by sacreBLEU's signature."""
+    is_tokenized = f"tok:{TOKENIZED}" in (signature or "")
+    return "tokenized, cased text, equal to multi-bleu" if is_tokenized else "running text"
 
 
 def read_scores(paths: Sequence[str]) -> Score:

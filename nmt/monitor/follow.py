@@ -18,7 +18,7 @@ from nmt.monitor.counts import updates_before
 from nmt.monitor.forecast import measured, span, training_seconds
 from nmt.settings.experiment import Experiment
 from nmt.system.errors import printable
-from nmt.training.metrics import latest, read_metrics
+from nmt.training.metrics import METRICS, folders, latest, read_metrics
 
 PACKAGE = Path(__file__).parents[1]
 # A rule belongs to the stage of the `nmt` package that has a module with the rule's name.
@@ -36,13 +36,13 @@ FAILED_LINES = 10  # of the log of a job that fails
 class Task:
     """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
 
-    Its time counts only while one of its jobs runs.
+    Of the `total`, `done` were done before. Its time counts only while one of its jobs runs.
     """
 
-    def __init__(self, label: str, total: int, unit: str) -> None:
-        self.label, self.unit, self.done = label, unit, 0
+    def __init__(self, label: str, total: int, unit: str, done: int = 0) -> None:
+        self.label, self.unit, self.done = label, unit, done
         self.bar: tqdm[Never] = tqdm(
-            desc=label, total=total, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
+            desc=label, total=total, initial=done, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
         )
         self.running: set[int] = set()
         self.since = self.seconds = 0.0
@@ -58,6 +58,9 @@ class Task:
             self.seconds += time.monotonic() - self.since
 
     def to(self, done: int) -> None:
+        if done < self.done:  # a training with other settings has started anew
+            self.bar.initial = self.done = 0
+            self.bar.reset()
         self.bar.update(done - self.done)
         self.done = done
 
@@ -100,12 +103,16 @@ class Follower:
     def time(self) -> str:
         """How long it may take."""
         earlier = measured(self.experiment)
-        if set(self.counts) & earlier.keys():
+        known = self.counts.keys() & earlier.keys()
+        if known and ("train" in known or "train" not in self.counts):  # nothing else takes as long
             work = sum(jobs * earlier.get(rule, 0) for rule, jobs in self.counts.items())
             return f"about {span(work / self.cores)}, by the last run"
-        seconds, device = training_seconds(self.experiment, self.experiment.variants)
-        if seconds and self.counts.get("train"):
-            return f"the trainings take about {span(seconds)} on {device}, by the bench"
+        variants = [*self.experiment.variants]
+        unfinished = [name for name in variants if not (folders(self.experiment.name, name)[1] / METRICS).exists()]
+        for trained in (unfinished, variants):
+            seconds, device = training_seconds(self.experiment, trained)
+            if seconds and len(trained) == self.counts.get("train"):
+                return f"the trainings take about {span(seconds)} on {device}, by the bench"
         return "there is no earlier run to say how long it takes"
 
     def start(self, job: int, rule: str, variant: str | None) -> None:
@@ -116,8 +123,9 @@ class Follower:
             self.stages[stage] = Task(stage, total, "jobs")
         trained = self.experiment.variants.get(variant or "") if rule == "train" else None
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
-            last = (updates_before(self.experiment, trained) or 0) + trained.optimization.updates
-            self.trainings[trained.name] = Task(trained.label, last, "updates")
+            before = updates_before(self.experiment, trained) or 0
+            last, done = before + trained.optimization.updates, self.updates(trained.name) or before
+            self.trainings[trained.name] = Task(trained.label, last, "updates", done)
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
             one.begin(job)
@@ -125,9 +133,13 @@ class Follower:
     def look(self) -> None:
         """Update the progress of the trainings."""
         for variant, training in self.trainings.items():
-            file = latest(self.experiment.name, variant)
-            records = read_metrics(file) if file else []
-            training.to(int(records[-1]["updates"] or 0) if records else training.done)
+            training.to(self.updates(variant) or training.done)
+
+    def updates(self, variant: str) -> int:
+        """The updates of a training up to its last record; 0 if there is none."""
+        file = latest(self.experiment.name, variant)
+        records = read_metrics(file) if file else []
+        return int(records[-1]["updates"] or 0) if records else 0
 
     def finish(self, job: int) -> None:
         """A job is done, and its stage with the last one."""

@@ -129,4 +129,4 @@ def span(seconds: float) -> str:
         if seconds >= 2 * size:
             amount = seconds / size
             return f"{amount:.0f} {unit}" if amount >= 10 or unit == "minutes" else f"{amount:.1f} {unit}"
-    return f"{seconds:.0f} seconds"
+    return "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds"

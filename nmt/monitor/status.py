@@ -54,7 +54,7 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
     updates = int(records[-1]["updates"] or 0) if records else 0
     epochs = _epochs(experiment, variant, updates)
     words, nlls, bleus = (values(records, name) for name in ("words_per_second", "development_nll", "development_bleu"))
-    best = max(bleus, key=lambda score: score[1]) if bleus else min(nlls, key=lambda score: score[1], default=None)
+    best = best_score(records)
     of = ""
     if file.parent == folders(experiment.name, variant.name)[1]:
         state, end = "ended early" if ended_early(experiment.name, variant.name) else FINISHED, _clock(written)
@@ -74,6 +74,18 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
         f"{best[1]:.2f} at {best[0]:,}" if best else "",
         end,
     ]
+
+
+def best_score(records: list[Record]) -> tuple[int, float] | None:
+    """(updates, score) of the model that a training keeps: BLEU decides where it is measured, and then the NLL."""
+    scores = [
+        (record.get("development_bleu"), nll, int(record["updates"] or 0))
+        for record in records
+        if (nll := record.get("development_nll")) is not None
+    ]
+    measured = [score for score in scores if score[0] is not None] or scores
+    bleu, nll, updates = max(measured, key=lambda score: (score[0] or 0, -score[1]), default=(None, None, 0))
+    return None if nll is None else (updates, nll if bleu is None else bleu)
 
 
 def _epochs(experiment: Experiment, variant: Variant, updates: int) -> float | None:

@@ -19,7 +19,7 @@ from nmt.system.checksums import sha256
 from nmt.system.options import Output
 from nmt.system.text import read_json, write_json
 
-PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "thot", "kenlm")
+PACKAGES = ("torch", "numpy", "sacremoses", "subword-nmt", "sentencepiece", "sacrebleu", "sil-thot", "ufal.kenlm")
 OF_A_MODEL = ("updates", "updates_best", "hours", "torch", "device", "precision", "seed", "settings_digest")
 
 
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summaries", nargs="*", default=[], metavar="JSON", help="summary.json of each model")
     parser.add_argument("--texts", nargs="+", required=True, help="prepared texts: training, development and test")
     parser.add_argument("--experiment", required=True, help="name of the experiment")
+    parser.add_argument("--rules", nargs="+", required=True, help="rules of the workflow, whose seconds are recorded")
     parser.add_argument("--output", type=Output, required=True, help="JSON")
 
 
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
         "command": arguments.command,
         "commit": commit(PROJECT),
         "versions": versions(),
-        "seconds": {rule: round(sum(jobs), 1) for rule, jobs in sorted(seconds.items())},
+        "seconds": {rule: round(sum(seconds[rule]), 1) for rule in sorted(seconds.keys() & arguments.rules)},
         "models": models,
         "texts": {Path(path).name: sha256(path) for path in arguments.texts},
         "code": parse_json(arguments.code, "--code"),

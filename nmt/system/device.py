@@ -14,8 +14,9 @@ from nmt.system.errors import UserError, warn
 from nmt.system.gpu import claim
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of <malloc.h>
-#: Features of GPU computation that NMT_WITHOUT switches off, to find out which one fails: "graphs", "triton", "cudnn".
-SWITCHED_OFF = os.environ.get("NMT_WITHOUT", "").split(",")
+PARTS = ("graphs", "triton", "cudnn")
+#: Those of PARTS, features of GPU computation, that NMT_WITHOUT switches off, to find out which one fails.
+SWITCHED_OFF = [part.strip() for part in os.environ.get("NMT_WITHOUT", "").split(",")]
 
 
 def prepare(arguments: argparse.Namespace) -> torch.device:
@@ -52,8 +53,11 @@ def keep_memory() -> None:
 def choose_device(name: str) -> torch.device:
     """The device for a setting: `auto` is CUDA if there is a GPU; with several GPUs, this process claims one.
 
-    Raises UserError if CUDA is requested and not available.
+    Raises UserError if CUDA is requested and not available, or if NMT_WITHOUT names no part of GPU computation.
     """
+    for part in SWITCHED_OFF:
+        if part not in ("", *PARTS):
+            raise UserError(f"NMT_WITHOUT: {part}: name {', '.join(PARTS)}, or several, separated by commas")
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is not available here; set device to auto or cpu")
     if name == "auto":

@@ -46,10 +46,14 @@ def rate(words: int, seconds: float) -> float | None:
 
 
 class Before(NamedTuple):
-    """How the model that a training run continues was trained: its hours, and the pairs up to its best update."""
+    """How the model that a training run continues was trained: its hours, and, up to its best update, pairs and passes.
+
+    The passes are None where they are not known.
+    """
 
     hours: float = 0.0
     pairs: int = 0
+    passes: float | None = 0.0
 
 
 class Training:
@@ -331,9 +335,14 @@ class Training:
         """Sixteen hexadecimal digits for the settings and the data, equal for all runs that learn the same."""
         return hashlib.sha256(json.dumps(self.settings).encode()).hexdigest()[:16]
 
-    def pairs_seen(self, updates: int) -> int:
-        """The sentence pairs of the training up to an update, with those of the model that it continues."""
-        return self.before.pairs + (updates - self.first) * self.optimization.batch
+    def seen(self, updates: int) -> dict[str, Any]:
+        """The sentence pairs of the training up to an update, and its passes over those that are short enough for it.
+
+        Both include those of the model that it continues, for which other pairs may have been short enough.
+        """
+        own = (updates - self.first) * self.optimization.batch
+        passes = None if self.before.passes is None else self.before.passes + own / len(self.batches.pairs)
+        return {"pairs_seen": self.before.pairs + own, "passes": passes}
 
     def summary(self) -> dict[str, Any]:
         """The figures of this run for Table 2. They include updates, pairs and hours of the model that it continues."""
@@ -345,8 +354,8 @@ class Training:
             "updates": state.updates,
             "updates_best": best,
             "updates_skipped": state.skipped,
-            "pairs_seen": self.pairs_seen(state.updates),
-            "pairs_seen_best": self.pairs_seen(best),
+            **self.seen(state.updates),
+            **{f"{name}_best": count for name, count in self.seen(best).items()},
             "hours": self.before.hours + state.seconds / 3600,
             "torch": torch.__version__,
             "device": device if self.processes.alone else f"{self.processes.world} x {device}",

@@ -194,12 +194,14 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
         raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
     model.load_state_dict(earlier.model.state_dict())
     model.updates = earlier.model.updates
-    known = read_values(initial / SUMMARY, hours=optional(finite(0)), pairs_seen_best=optional(integer(0)))
-    if None in known.values():
+    passes = optional(finite(0))
+    known = read_values(initial / SUMMARY, hours=passes, pairs_seen_best=optional(integer(0)), passes_best=passes)
+    if None in (known["hours"], known["pairs_seen_best"]):
         raise UserError(
-            f"--initial: {initial} does not say how long it was trained; name a model that train has written"
+            f"--initial: {initial} does not say for how many hours and on how many pairs it was trained; name a model "
+            "that this version of train has written"
         )
-    return model, Before(known["hours"], known["pairs_seen_best"])
+    return model, Before(known["hours"], known["pairs_seen_best"], known["passes_best"])
 
 
 def learned(arguments: argparse.Namespace, variant: Variant, shortlists: list[Shortlist]) -> dict[str, Any]:

@@ -117,6 +117,7 @@ def test_a_stage_that_fails_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lmplz: Path
 ) -> None:
     monkeypatch.chdir(ROOT)
+    (tmp_path / "page.md").touch()
     words = ["--pairs", "0", "--corpora", str(tmp_path / "none"), "--folder", str(tmp_path / "made")]
     with pytest.raises(SystemExit, match=r"^bench\.data: nmt extract failed: nmt extract: .*$"):
         main([*words, "--output", str(tmp_path / "data.csv"), "--page", str(tmp_path / "page.md")])

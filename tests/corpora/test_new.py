@@ -224,6 +224,7 @@ def test_tables_and_archives() -> None:
         text = "".join(f"{source}\t{target}\n" for source, target in zip(*lines[name], strict=True)).encode()
         Path(f"{name}.{ending}").write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
     with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.write("dev.tsv", "pairs.fi-de.tsv")
         for side in ("fi", "de"):
             archive.write(f"test.{side}", f"texts/test.{side}")
     tests = ["a.zip:texts/test.fi", "a.zip:texts/test.de"]
@@ -238,6 +239,14 @@ def test_tables_and_archives() -> None:
     assert corpora["test"].members == ("texts/test.fi", "texts/test.de")
     words = ["--train", "train.fi", "train.de", "--dev", "dev.tsv", "--test", *tests]
     assert main(["new", "other", *words, "--languages", "fi", "de"]) == 0
+    assert main(["new", "third", "--train", *words[1:3], "--dev", "a.zip:./pairs.fi-de.tsv", "--test", *tests]) == 0
+
+
+def test_the_sentence_of_the_figures_is_not_blank() -> None:
+    dev = Path("dev.de")
+    dev.write_text("\n\u00a0\n" + "\n".join(dev.read_text().split("\n")[2:]))
+    assert main(["new", "mine", *FILES, "--paper", "choi2017"]) == 0
+    assert "sentence: 3  # the line" in Path("config/mine.yaml").read_text()
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -85,6 +85,13 @@ def test_running_text_has_one_score(arguments: list[str], tmp_path: Path) -> Non
     assert score["detokenized_ceiling"] > score["bleu"] > 0
 
 
+def test_text_that_came_tokenized_has_one_score(arguments: list[str], tmp_path: Path) -> None:
+    assert main([*arguments, "--language"]) == 0
+    score = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))["all"]
+    assert "tok:none" in score["signature"]
+    assert score["signature"] == score["detokenized_signature"]
+
+
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     """Three pairs; x is unknown in the second's source, in the third's reference."""

@@ -138,6 +138,7 @@ def test_nothing_is_said_of_the_demonstration(monkeypatch: pytest.MonkeyPatch) -
     ("seconds", "said"),
     [
         (0.4, "0 seconds"),
+        (0.9, "1 second"),
         (119, "119 seconds"),
         (150.1, "3 minutes"),
         (7200, "2.0 hours"),

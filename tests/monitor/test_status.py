@@ -115,7 +115,7 @@ def test_bleu_has_a_column_where_a_training_stops_on_it(experiment: Path, capsys
     cells = [[cell.strip() for cell in row if cell.strip()] for row in (head, *rows)]
     assert cells[0][-4:] == ["dev. NLL", "dev. BLEU", "best, at update", "end"]
     assert cells[1][-3:-1] == ["14.00", "14.00 at 40"]
-    assert cells[2][-4:-1] == ["10.00", "19.00", "20.25 at 60"]
+    assert cells[2][-4:-1] == ["10.00", "19.00", "20.25 at 70"]
 
 
 def test_the_phrase_based_system_is_named_and_once_it_is_tuned_its_version(

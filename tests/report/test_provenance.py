@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nmt.__main__ import main
-from nmt.report.provenance import commit
+from nmt.report.provenance import PACKAGES, commit
 from nmt.settings.experiment import load
 from nmt.system.checksums import sha256
 from nmt.workflow import codes
@@ -34,12 +34,14 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "tokenize/one/en/a": [0.25],
         "evaluate/one/phrase-based.test": [1],
         "train/two/A": [9],
+        "thot_tune/one/thot_tune": [9],
     }.items():
         (tmp_path / "benchmarks" / path).parent.mkdir(parents=True, exist_ok=True)
         lines = ["s\th:m:s", *(f"{time}\t0:00:00" for time in times)]
         (tmp_path / "benchmarks" / f"{path}.tsv").write_text("".join(line + "\n" for line in lines))
     words = ["--experiment", "one", "--command", os.fsdecode(b"snakemake \xff"), "--configuration", '{"seed": 3}']
     words += ["--code", '{"evaluate": "ab"}', "--summaries", "summary.json", "--texts", "train.en"]
+    words += ["--rules", "evaluate", "provenance", "tokenize", "train"]
     assert main(["provenance", *words, "--output", "record.json"]) == 0
     record = json.loads((tmp_path / "record.json").read_text())
     assert record.pop("versions")["python"] == platform.python_version()
@@ -53,6 +55,11 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "code": {"evaluate": "ab"},
         "configuration": {"seed": 3},
     }
+
+
+def test_packages_are_those_that_are_installed() -> None:
+    required = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert set(PACKAGES) <= set(required)
 
 
 def test_the_commit_says_whether_files_have_changed(tmp_path: Path) -> None:
@@ -98,7 +105,14 @@ def test_a_summary_of_something_else_is_one_line(
 ) -> None:
     (tmp_path / "summary.json").write_text(summary)
     words = ["--experiment", "one", "--command", "c", "--configuration", "{}", "--code", "{}", "--texts", __file__]
-    words += ["--summaries", str(tmp_path / "summary.json"), "--output", str(tmp_path / "record.json")]
+    words += [
+        "--summaries",
+        str(tmp_path / "summary.json"),
+        "--output",
+        str(tmp_path / "record.json"),
+        "--rules",
+        "all",
+    ]
     assert main(["provenance", *words]) == 1
     assert re.search(
         r'summary\.json: "variant": expected a name of .*; make the file again\n$', capsys.readouterr().err

@@ -210,12 +210,15 @@ def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(arguments(toy, first)) == 0
     flags = ["--initial", str(first / "model")]
-    assert main([*arguments(toy, second, continues="tiny", batch=10), *flags]) == 0
+    assert main([*arguments(toy, second, continues="tiny", batch=10, maximum_length=3), *flags]) == 0
     assert records(second)[0]["updates"] == 40
     assert load_model(second / "model" / "model.safetensors").updates == 60
     one, other = (json.loads((output / "model" / "summary.json").read_text()) for output in (first, second))
     assert other["hours"] > one["hours"]
     assert (one["pairs_seen"], other["pairs_seen"]) == (30 * 20, 30 * 20 + 30 * 10)
+    pairs, short = (len(Batches(Bitext(toy / "binarized"), longest, 10, 1).pairs) for longest in (50, 3))
+    assert short < pairs
+    assert (one["passes"], other["passes"]) == pytest.approx((600 / pairs, 600 / pairs + 300 / short))
     assert main([*arguments(toy, tmp_path / "third"), *flags]) == 1
     assert main(arguments(toy, tmp_path / "fourth", continues="tiny")) == 1
 
@@ -677,6 +680,12 @@ def test_cuda_is_refused_in_one_line_where_there_is_none(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert main(arguments(toy, tmp_path, device="cuda")) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_part_of_gpu_computation_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "SWITCHED_OFF", ["triton", "graph"])
+    with pytest.raises(UserError, match="^NMT_WITHOUT: graph: name graphs, triton, cudnn, or several"):
+        device.choose_device("cpu")
 
 
 def test_settings_of_another_training_are_named(toy: Path) -> None:

@@ -126,8 +126,9 @@ rule provenance:
         command=untracked(shlex.join(["snakemake", *sys.argv[1:]])),
         configuration=untracked(json.dumps(config)),
         steps=json.dumps(codes(EXPERIMENT)),
+        rules=lambda wildcards: sorted(rule.name for rule in workflow.rules),
         code=code("provenance"),
     shell:
         "python -m nmt provenance --experiment {params.experiment:q} --command {params.command:q}"
         " --configuration {params.configuration:q} --code {params.steps:q} --summaries {input.summaries:q}"
-        f" --texts {{input.texts:q}} --output {{output:q}}{LOG}"
+        f" --texts {{input.texts:q}} --rules {{params.rules:q}} --output {{output:q}}{LOG}"

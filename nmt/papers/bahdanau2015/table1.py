@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import PERCENT, SPREAD, Score, read_scores, spread
+from nmt.evaluation.scores import PERCENT, SPREAD, Score, kind_of_text, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -87,7 +87,8 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
         )
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
-    pairs = f"{settings.pairs:,} of the selected pairs" if settings.pairs else "all selected pairs"
+    drawn = tuning.get("pairs", 0)  # fewer than asked for where the text has no more
+    pairs = f"{drawn:,} of the selected pairs" if drawn and drawn == settings.pairs else "all selected pairs"
     texts = listed(["the selected text", *settings.monolingual])
     return (
         f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "
@@ -126,29 +127,25 @@ def markdown(scores: Scores, printed: Printed | None, note: str = "", generated:
     `note` says how the phrase-based system was made.
     """
     first = scores[0][1]
-    is_running = first["all"]["signature"] == first["all"]["detokenized_signature"]
+    signature, running_signature = first["all"]["signature"], first["all"]["detokenized_signature"]
     rows = []
     for label, score in with_baseline(scores, printed):
         theirs = printed_row(printed or {}, label)
         pairs = [beside(spread(score[part]), number(theirs[part], 2)) for part in first]
-        running = [] if is_running else [spread(score[part], "detokenized_bleu") for part in first]
+        running = [] if signature == running_signature else [spread(score[part], "detokenized_bleu") for part in first]
         rows.append([escape_markdown(label), *pairs, *running])
     titles = [TITLES[part] for part in first]
     one = len(titles) == 1
     tokenized = "All is" if one else "All and No UNK are"
     running_text = "column compares" if one else "columns compare"
-    if is_running:
-        made = f"{tokenized} corpus BLEU of running text: `{first['all']['signature']}`."
-    else:
-        made = (
-            f"{tokenized} corpus BLEU of tokenized, cased text, equal to multi-bleu: `{first['all']['signature']}`. "
-            f"The detokenized {running_text} running text: `{first['all']['detokenized_signature']}`.{ceiling(scores)}"
-        )
+    made = f"{tokenized} corpus BLEU of {kind_of_text(signature)}: `{signature}`."
+    if signature != running_signature:
+        made += f" The detokenized {running_text} running text: `{running_signature}`.{ceiling(scores)}"
     sentences = {part: span(score[part]["sentences"] for _, score in scores) for part in first}
     return [
         *heading("Table 1: BLEU on the test set", generated),
         *markdown_table(
-            ["Model", *titles, *([] if is_running else (f"{title}, detokenized" for title in titles))], rows
+            ["Model", *titles, *(f"{title}, detokenized" for title in titles if signature != running_signature)], rows
         ),
         "",
         *([] if printed is None else [brackets(scores), ""]),

@@ -1,8 +1,8 @@
 """Make Table 2: how each model was trained: updates, epochs, hours, device and negative log-likelihoods.
 
 An epoch is as many pairs as the training text has, also for a model that trains only on the short ones: for all five
-models the paper's updates and epochs give 10.5 to 10.7 million pairs. A pass is over the pairs that the model trains
-on. The NLL is a mean over sentences, in nats.
+models the paper's updates and epochs give 10.5 to 10.7 million pairs. A pass is over the pairs that are short enough
+for the training; those of a model that another continues are added. The NLL is a mean over sentences, in nats.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import add_table_arguments, beside, duration, escape_markdown, heading, markdown_table, span
-from nmt.settings.checks import finite, integer, read_values, text
+from nmt.settings.checks import finite, integer, optional, read_values, text
 from nmt.system.tables import Cell, number, write_csv
 from nmt.system.text import write_lines
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_nll(path: str) -> dict[str, Any]:
     """A file of the step `nll`."""
     count = integer(1)
-    return read_values(Path(path), nll=finite(0), pairs=count, short_pairs=count, sentences=count)
+    return read_values(Path(path), nll=finite(0), pairs=count, sentences=count)
 
 
 def read_summary(path: str) -> dict[str, Any]:
@@ -54,7 +54,8 @@ def read_summary(path: str) -> dict[str, Any]:
     return read_values(
         Path(path),
         updates=integer(0),
-        pairs_seen=integer(0),
+        pairs_seen=optional(integer(0)),
+        passes=optional(finite(0)),
         hours=finite(0),
         device=text(),
         precision=text(),
@@ -72,8 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     for label, path in paired(arguments.labels, "--summaries", arguments.summaries).items():
         trained, developed, summary = read_nll(train[label]), read_nll(development[label]), read_summary(path)
         models[label] = summary | {
-            "epochs": summary["pairs_seen"] / trained["pairs"],
-            "passes": summary["pairs_seen"] / trained["short_pairs"],
+            "epochs": None if summary["pairs_seen"] is None else summary["pairs_seen"] / trained["pairs"],
             "train_nll": trained["nll"],
             "train_sentences": trained["sentences"],
             "development_nll": developed["nll"],

@@ -90,4 +90,5 @@ def markdown(rows: list[list[str]], arguments: argparse.Namespace) -> list[str]:
     drawn = f"Sentences of {arguments.settings.minimum_words} words or more, drawn with the seed {arguments.seed}"
     if any(kind == "paper" for _, kind, *_ in rows):
         drawn += ", where they are not printed in the paper"
-    return [*lines, f"{drawn}. References and translations are detokenized."]
+    detokenized = " References and translations are detokenized." if arguments.language else ""
+    return [*lines, f"{drawn}.{detokenized}"]

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nmt.evaluation.scores import SPREAD, read_scores
+from nmt.evaluation.scores import SPREAD, kind_of_text, read_scores
 from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
@@ -116,18 +116,17 @@ def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[st
     for kind in ("signature", "detokenized_signature"):
         if len(signatures := {row[kind] for row in rows}) > 1:
             raise UserError(f"scores made in different ways ({', '.join(sorted(signatures))}); make all again")
-    is_running = rows[0]["signature"] == rows[0]["detokenized_signature"]
-    kind = "running text" if is_running else "tokenized, cased text, equal to multi-bleu"
+    signature = rows[0]["signature"]
     has_printed = any(row["paper_test"] for row in rows)
     return [
         *heading("Table 1: BLEU on the test set and, in brackets, on the development set", generated),
         *_table(rows, ("", ""), *([("paper_", "")] if has_printed else [])),
         "",
-        f"Corpus BLEU of {kind}, of {_sentences(rows, 'sentences')} test and "
-        f"{_sentences(rows, 'development_sentences')} development sentences: `{rows[0]['signature']}`."
+        f"Corpus BLEU of {kind_of_text(signature)}, of {_sentences(rows, 'sentences')} test and "
+        f"{_sentences(rows, 'development_sentences')} development sentences: `{signature}`."
         + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else "")
         + (f" {SPREAD}" if has_seeds(rows) else ""),
-        *([] if is_running else _of_running_text(rows)),
+        *([] if signature == rows[0]["detokenized_signature"] else _of_running_text(rows)),
     ]
 
 

@@ -171,6 +171,7 @@ class Decoders:
 
 
 MODEL = "model"  # the files of a model begin so
+LINKS = "links.txt"  # a line for each pair that it was trained on
 MARKS = {"thot_word_align": "model.yml", "thot_language_model": "model.weights"}  # a file that other steps do not write
 DIGESTS = "digests.json"
 

@@ -16,13 +16,21 @@ import numpy as np
 
 from nmt.phrase_based.bleu import Array, bleu, counts
 from nmt.phrase_based.text import drawn_pairs
-from nmt.phrase_based.thot.decoder import LONGEST, WEIGHTS, Decoders, Hypothesis, add_decoder_arguments, assembled
+from nmt.phrase_based.thot.decoder import (
+    LINKS,
+    LONGEST,
+    WEIGHTS,
+    Decoders,
+    Hypothesis,
+    add_decoder_arguments,
+    assembled,
+)
 from nmt.phrase_based.thot.line_search import Pool, tune
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.progress import Progress
-from nmt.system.text import write_json
+from nmt.system.text import read_lines, write_json
 
 FREE = [WEIGHTS.index("words"), WEIGHTS.index("target_phrase_lengths")]  # may be negative
 RANDOM_STARTS = 3
@@ -92,6 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
             "kept": best,
             "bleu": scores,
             "sentences": len(sources),
+            "pairs": sum(1 for _ in read_lines(arguments.direct / LINKS)),
             "system": f"Thot {version('sil-thot')}",
         },
     )

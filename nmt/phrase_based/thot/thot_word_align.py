@@ -18,7 +18,7 @@ from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, write_links
 from nmt.phrase_based.text import Pair, drawn_pairs
-from nmt.phrase_based.thot.decoder import MODEL, write_digests
+from nmt.phrase_based.thot.decoder import LINKS, MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder
@@ -86,4 +86,4 @@ def run(arguments: argparse.Namespace) -> None:
             with atomic(arguments.output / file.name) as partial:
                 shutil.copyfile(file, partial)
     write_digests(arguments.output)
-    write_links(arguments.output / "links.txt", alignments)
+    write_links(arguments.output / LINKS, alignments)

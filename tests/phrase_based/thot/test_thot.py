@@ -211,7 +211,8 @@ def test_sentences_that_are_too_long_for_thot(
     assert "too long" not in said  # Thot's own words
     options = [*settings(**system.search, tune_rounds=1), *SEED]
     step("thot_tune", *system.parts, "--texts", *texts, *options, "--output", tmp_path / "tuning.json")
-    assert json.loads((tmp_path / "tuning.json").read_text())["sentences"] == 21
+    tuning = json.loads((tmp_path / "tuning.json").read_text())
+    assert (tuning["sentences"], tuning["pairs"]) == (21, PAIRS)
     assert (
         "en: sentences of more than 200 words, which Thot does not translate, are left out: 1" in capfd.readouterr().err
     )
