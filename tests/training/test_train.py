@@ -684,7 +684,7 @@ def test_cuda_is_refused_in_one_line_where_there_is_none(
 
 def test_a_part_of_gpu_computation_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "SWITCHED_OFF", ["triton", "graph"])
-    with pytest.raises(UserError, match="^NMT_WITHOUT: graph: name graphs, triton, cudnn, or several"):
+    with pytest.raises(UserError, match=r"^NMT_WITHOUT: graph: name graphs, triton, cudnn, or several"):
         device.choose_device("cpu")
 
 
