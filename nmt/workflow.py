@@ -290,8 +290,8 @@ def announce_work(workflow: Any, experiment: Experiment, archives: Mapping[str, 
 
 
 def end(workflow: Any, experiment: Experiment) -> None:
-    """After a run for everything, say where the results are and how to use them."""
-    if any(job.rule.name == "all" for job in workflow.dag.jobs):
+    """After a run for everything, say where the results are and how to use them; --touch has made none."""
+    if not workflow.touch and any(job.rule.name == "all" for job in workflow.dag.jobs):
         with one_line_mistakes():
             LOGGER.info("\n".join(last_lines(experiment)), extra={"ending": True})  # which the logger nmt shows, too
 

@@ -30,6 +30,7 @@ from nmt.workflow import (
     check_unchanged,
     code,
     compared_options,
+    end,
     figure_options,
     find_files,
     last_lines,
@@ -233,6 +234,15 @@ def test_a_model_that_is_missing_is_not_named_for_want_of_a_record(
     workflow = SimpleNamespace(dag=dag, persistence=SimpleNamespace(has_metadata=lambda job: False))
     warn_of_unrecorded(workflow, read_experiment(["demo"]))
     assert "warning: data/demo/models/A: .snakemake does not record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("touch", [True, False])
+def test_a_run_that_only_touches_files_has_no_results(touch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("nmt.workflow.LOGGER.info", lambda line, extra: said.append(line))
+    dag = SimpleNamespace(jobs=[SimpleNamespace(rule=SimpleNamespace(name="all"))])
+    end(SimpleNamespace(touch=touch, dag=dag), read_experiment(["demo"]))
+    assert bool(said) is not touch
 
 
 def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
