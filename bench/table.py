@@ -56,7 +56,7 @@ def one_line_mistakes(name: str) -> Iterator[None]:
     except UserError as error:
         raise SystemExit(f"bench.{name}: {error}") from None
     except OSError as error:
-        raise SystemExit(f"bench.{name}: {error.filename}: {error.strerror}") from None
+        raise SystemExit(": ".join(filter(None, (f"bench.{name}", error.filename, error.strerror)))) from None
 
 
 def _count(word: str) -> int:

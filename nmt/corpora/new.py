@@ -149,8 +149,8 @@ def run(arguments: argparse.Namespace) -> None:
         lines = dict.fromkeys(drawn, arguments.split)
         counts = split(own["train"], rest, lines, folder, ends, experiment.seed)
         print(f"{folder}: {', '.join(f'{name} {pairs:,} pairs' for name, pairs in counts.items())}")
-    pairs = check_texts(experiment)
-    write_lines(path, written(pairs=pairs, sentence=first_sentence(experiment)).split("\n")[:-1])
+    pairs, sentence = check_texts(experiment)
+    write_lines(path, written(pairs=pairs, sentence=sentence).split("\n")[:-1])
     print(f"{path}: written; run it by\n  {command(path)}")
 
 
@@ -177,26 +177,25 @@ def sides_of(file: str) -> list[str]:
     return [file]
 
 
-def check_texts(experiment: Experiment) -> int:
-    """Read every text of an experiment once, and count the training pairs. Raises UserError where a step would."""
+def check_texts(experiment: Experiment) -> tuple[int, int]:
+    """Read every text of an experiment once; return how many training pairs it has, and a sentence to show.
+
+    This is the number, from 1, of the first line of the development text whose source is not blank. Raises UserError
+    where a step would.
+    """
     corpora = read_corpora(experiment)
     own = own_files([archive for corpus in corpora.values() for archive in corpus.archives], "")
     check_outside(experiment, own.values(), "", ())
     check_uses(experiment, corpora, own)
     pairs = {}
-    for name, corpus in corpora.items():
-        files = [Path(own[archive.address]) for archive in corpus.archives]
-        pairs[name] = extract(name, files, corpus.members, [Path(os.devnull)] * len(files))
-    return sum(pairs[name] for name in experiment.corpora.train)
-
-
-def first_sentence(experiment: Experiment) -> int:
-    """The number, from 1, of the first line of the development text whose source is not blank; 1 if there is none."""
-    corpus = read_corpora(experiment)[experiment.corpora.development[0]]
     with temporary_folder("new") as folder:
-        sides = [folder / side for side in ("source", "target")]
-        extract(corpus.name, [Path(archive.address) for archive in corpus.archives], corpus.members, sides)
-        return next((number for number, line in enumerate(read_lines(sides[0]), 1) if line.split()), 1)
+        shown = [folder / "source", folder / "target"]
+        for name, corpus in corpora.items():
+            files = [Path(own[archive.address]) for archive in corpus.archives]
+            sides = shown if name == experiment.corpora.development[0] else [Path(os.devnull)] * len(files)
+            pairs[name] = extract(name, files, corpus.members, sides)
+        sentence = next((number for number, line in enumerate(read_lines(shown[0]), 1) if line.split()), 1)
+    return sum(pairs[name] for name in experiment.corpora.train), sentence
 
 
 def ending_of(file: str) -> str:

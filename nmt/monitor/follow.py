@@ -36,13 +36,13 @@ FAILED_LINES = 10  # of the log of a job that fails
 class Task:
     """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
 
-    Of the `total`, `done` were done before. Its time counts only while one of its jobs runs.
+    It counts from `before`; an interrupted one has got to `done`. Its time counts only while one of its jobs runs.
     """
 
-    def __init__(self, label: str, total: int, unit: str, done: int = 0) -> None:
-        self.label, self.unit, self.done = label, unit, done
+    def __init__(self, label: str, total: int, unit: str, before: int = 0, done: int = 0) -> None:
+        self.label, self.unit, self.before, self.done = label, unit, before, max(before, done)
         self.bar: tqdm[Never] = tqdm(
-            desc=label, total=total, initial=done, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
+            desc=label, total=total, initial=self.done, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
         )
         self.running: set[int] = set()
         self.since = self.seconds = 0.0
@@ -58,9 +58,9 @@ class Task:
             self.seconds += time.monotonic() - self.since
 
     def to(self, done: int) -> None:
-        if done < self.done:  # a training with other settings has started anew
-            self.bar.initial = self.done = 0
+        if done < self.done:  # with other settings, a training starts anew
             self.bar.reset()
+            self.bar.initial = self.bar.n = self.bar.last_print_n = self.done = self.before
         self.bar.update(done - self.done)
         self.done = done
 
@@ -124,8 +124,9 @@ class Follower:
         trained = self.experiment.variants.get(variant or "") if rule == "train" else None
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
             before = updates_before(self.experiment, trained) or 0
-            last, done = before + trained.optimization.updates, self.updates(trained.name) or before
-            self.trainings[trained.name] = Task(trained.label, last, "updates", done)
+            last, checkpoints = before + trained.optimization.updates, folders(self.experiment.name, trained.name)[0]
+            done = last_update(checkpoints / METRICS)
+            self.trainings[trained.name] = Task(trained.label, last, "updates", before, done)
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
             one.begin(job)
@@ -133,13 +134,8 @@ class Follower:
     def look(self) -> None:
         """Update the progress of the trainings."""
         for variant, training in self.trainings.items():
-            training.to(self.updates(variant) or training.done)
-
-    def updates(self, variant: str) -> int:
-        """The updates of a training up to its last record; 0 if there is none."""
-        file = latest(self.experiment.name, variant)
-        records = read_metrics(file) if file else []
-        return int(records[-1]["updates"] or 0) if records else 0
+            file = latest(self.experiment.name, variant)
+            training.to((last_update(file) if file else 0) or training.done)
 
     def finish(self, job: int) -> None:
         """A job is done, and its stage with the last one."""
@@ -181,6 +177,12 @@ class Follower:
             one.bar.close()
         if open_bars:
             say(f"The run did not finish; {self.log} says why. The same command resumes it.")
+
+
+def last_update(file: Path) -> int:
+    """The updates of a training up to its last record; 0 if there is none."""
+    records = read_metrics(file)
+    return int(records[-1]["updates"] or 0) if records else 0
 
 
 def say(text: str) -> None:

@@ -242,11 +242,12 @@ def test_tables_and_archives() -> None:
     assert main(["new", "third", "--train", *words[1:3], "--dev", "a.zip:./pairs.fi-de.tsv", "--test", *tests]) == 0
 
 
-def test_the_sentence_of_the_figures_is_not_blank() -> None:
+def test_the_sentence_of_the_figures_is_not_blank(capsys: pytest.CaptureFixture[str]) -> None:
     dev = Path("dev.de")
     dev.write_text("\n\u00a0\n" + "\n".join(dev.read_text().split("\n")[2:]))
     assert main(["new", "mine", *FILES, "--paper", "choi2017"]) == 0
     assert "sentence: 3  # the line" in Path("config/mine.yaml").read_text()
+    assert capsys.readouterr().err.count("warning: dev: ") <= 1
 
 
 @pytest.mark.parametrize("paper", PAPERS)

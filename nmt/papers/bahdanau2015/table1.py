@@ -87,8 +87,8 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
         )
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
-    drawn = tuning.get("pairs", 0)  # fewer than asked for where the text has no more
-    pairs = f"{drawn:,} of the selected pairs" if drawn and drawn == settings.pairs else "all selected pairs"
+    are_all = not settings.pairs or tuning.get("pairs", settings.pairs) < settings.pairs  # the text has no more
+    pairs = "all selected pairs" if are_all else f"{settings.pairs:,} of the selected pairs"
     texts = listed(["the selected text", *settings.monolingual])
     return (
         f"{escape_markdown(arguments.phrase_based)}: {system}, trained on {pairs}, with a {settings.order}-gram "

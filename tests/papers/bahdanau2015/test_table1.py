@@ -95,8 +95,9 @@ def test_table1_says_how_the_phrase_based_system_was_made(
     assert "was not run: the row quotes the paper." in page
     labels = ["Moses" if label == LABELS[2] else label for label in LABELS]
     words = [*table1[: table1.index("--labels") + 1], *labels, *table1[table1.index("--printed") :]]
-    for drawn, said in ((1000, "1,000 of the selected pairs"), (900, "all selected pairs")):  # there are no more
-        dump(tmp_path / "tuning.json", {**tuning, "pairs": drawn})
+    found: tuple[dict[str, int], ...] = ({}, {"pairs": 1000}, {"pairs": 900})
+    for drawn, said in zip(found, [*["1,000 of the selected pairs"] * 2, "all selected pairs"], strict=True):
+        dump(tmp_path / "tuning.json", tuning | drawn)
         assert main([*words, "--phrase-based", "Moses", *options[2:], '{"pairs": 1000}']) == 0
         page = (tmp_path / "table1.md").read_text(encoding="utf-8")
         assert f"trained on {said}" in page
