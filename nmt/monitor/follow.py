@@ -36,13 +36,13 @@ FAILED_LINES = 10  # of the log of a job that fails
 class Task:
     """A stage or a training under way: what it is called, its bar, which only a terminal shows, and its jobs.
 
-    It counts from `before`; an interrupted one has got to `done`. Its time counts only while one of its jobs runs.
+    Of the `total`, `done` were done before. Its time counts only while one of its jobs runs.
     """
 
-    def __init__(self, label: str, total: int, unit: str, before: int = 0, done: int = 0) -> None:
-        self.label, self.unit, self.before, self.done = label, unit, before, max(before, done)
+    def __init__(self, label: str, total: int, unit: str, done: int = 0) -> None:
+        self.label, self.unit, self.done = label, unit, done
         self.bar: tqdm[Never] = tqdm(
-            desc=label, total=total, initial=self.done, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
+            desc=label, total=total, initial=done, unit=f" {unit}", file=sys.stdout, disable=None, leave=False
         )
         self.running: set[int] = set()
         self.since = self.seconds = 0.0
@@ -58,9 +58,9 @@ class Task:
             self.seconds += time.monotonic() - self.since
 
     def to(self, done: int) -> None:
-        if done < self.done:  # with other settings, a training starts anew
+        if done < self.done:  # a training has started anew, or from a checkpoint that is behind its last record
             self.bar.reset()
-            self.bar.initial = self.bar.n = self.bar.last_print_n = self.done = self.before
+            self.bar.initial = self.bar.n = self.bar.last_print_n = self.done = done
         self.bar.update(done - self.done)
         self.done = done
 
@@ -125,8 +125,8 @@ class Follower:
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
             before = updates_before(self.experiment, trained) or 0
             last, checkpoints = before + trained.optimization.updates, folders(self.experiment.name, trained.name)[0]
-            done = last_update(checkpoints / METRICS)
-            self.trainings[trained.name] = Task(trained.label, last, "updates", before, done)
+            done = max(before, last_update(checkpoints / METRICS))
+            self.trainings[trained.name] = Task(trained.label, last, "updates", done)
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
             one.begin(job)

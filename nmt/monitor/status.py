@@ -163,7 +163,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.watch is not None and not 0 < arguments.watch <= LONGEST_PAUSE:
         raise UserError(f"--watch {arguments.watch:g}: must be more than 0 and at most {LONGEST_PAUSE} seconds")
-    experiment = read_experiment(arguments.configs or last_run())
+    last = [] if arguments.configs else last_run()
+    experiment = read_experiment(arguments.configs or last)
+    if not arguments.configs:
+        why = "the last to run here whose files are still there" if last else "no experiment has run here"
+        print(f"{experiment.name}: {why}", file=sys.stderr)
     while True:
         now = time.time()
         rows = [row(experiment, variant, now) for variant in experiment.variants.values()]

@@ -283,8 +283,8 @@ def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Ma
     [figure] = [one for one in sections if one.file == Path(arguments.front)]
     seeds = (
         f"<p>Each model was trained with up to {arguments.seeds} seeds. Its BLEU and translations here are those of "
-        f"the seed with the median BLEU on {escape(first)}. Scores in tables and figures cover all seeds; what shows "
-        "single sentences there is of the first.</p>\n"
+        f"the seed with the median BLEU on {escape(first)}. Scores in tables and figures cover all seeds; "
+        "sentences, attention weights and translation times there are of the first.</p>\n"
         if "seeds" in arguments
         else ""
     )

@@ -232,13 +232,13 @@ def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkey
     assert re.search(r"text: +0%.*0/2 ", terminal.getvalue())
 
 
-def test_a_bar_that_starts_anew_begins_at_the_model_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_that_goes_back_counts_what_is_done_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Terminal())
-    task = module.Task("A", 4000, "updates", before=1000, done=3000)
+    task = module.Task("A", 4000, "updates", done=3000)
     for done in (3000, 1100, 1200):
         task.to(done)
     facts = task.bar.format_dict
-    assert (facts["n"], facts["initial"]) == (1200, 1000)
+    assert (facts["n"], facts["initial"]) == (1200, 1100)
     task.bar.close()
 
 
