@@ -77,7 +77,7 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
 
 
 def best_score(records: list[Record]) -> tuple[int, float] | None:
-    """(updates, score) of the model that a training keeps: BLEU decides where it is measured, and then the NLL."""
+    """(updates, score) of the best evaluation, as in training: BLEU decides where it is measured, and then the NLL."""
     scores = [
         (record.get("development_bleu"), nll, int(record["updates"] or 0))
         for record in records

@@ -194,8 +194,8 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
         raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
     model.load_state_dict(earlier.model.state_dict())
     model.updates = earlier.model.updates
-    passes = optional(finite(0))
-    known = read_values(initial / SUMMARY, hours=passes, pairs_seen_best=optional(integer(0)), passes_best=passes)
+    amount, count = optional(finite(0)), optional(integer(0))
+    known = read_values(initial / SUMMARY, hours=amount, pairs_seen_best=count, passes_best=amount)
     if None in (known["hours"], known["pairs_seen_best"]):
         raise UserError(
             f"--initial: {initial} does not say for how many hours and on how many pairs it was trained; name a model "
