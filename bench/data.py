@@ -41,7 +41,7 @@ from nmt.corpora.lmplz import provide, works
 from nmt.settings.sections import Shard
 from nmt.system.errors import UserError, warn
 from nmt.system.files import check_regular
-from nmt.system.options import Output
+from nmt.system.options import Output, OutputFolder
 from nmt.system.text import read_lines
 
 LMPLZ = Path("data/tools/lmplz")
@@ -205,7 +205,7 @@ def make_parser(name: str, description: str | None, output: Path) -> argparse.Ar
     """A parser with the options of `python -m bench.NAME` that name the folders and files to write."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
     folder = Path("data/bench")
-    parser.add_argument("--folder", type=Path, default=folder, help=f"folder for temporary files [{folder}]")
+    parser.add_argument("--folder", type=OutputFolder, default=str(folder), help=f"folder for temporary files [{folder}]")
     parser.add_argument("--output", type=Output, default=str(output), help=f"[{output}]")
     parser.add_argument("--costs", type=Output, default=str(COSTS), help=f"CSV for all of WMT'14 [{COSTS}]")
     parser.add_argument("--page", type=Path, default=PAGE, help=f"page whose two tables are renewed [{PAGE}]")

@@ -149,8 +149,8 @@ def check_selection(experiment: Experiment) -> None:
     for code in (experiment.languages.source, experiment.languages.target):
         if not has_spaces(code):
             raise UserError(
-                f"config: select.rule: {experiment.select.rule} compares words, and {code} has no spaces between them; "
-                "set it to all"
+                f"config: select.rule: {experiment.select.rule} compares or counts words, and {code} has no spaces "
+                "between them; set it to all"
             )
 
 

@@ -193,7 +193,7 @@ def test_a_figure_of_a_sentence_that_the_text_does_not_have_is_refused_at_the_st
     with pytest.raises(UserError, match=rf"config: {message}$"):
         check_inputs(found, registry, *find_files(found, registry, registry))
     for name, line in (("t", 2), ("e", 2)):
-        Path(f"{name}.en").write_text("x\n" * (line - 1) + "\u00a0\n")
+        Path(f"{name}.en").write_text("x\n" * (line - 1) + "\ufeff\u00a0\n")
     blank = {"figure3": {**paper.get("figure3", {}), "chosen": 2}} if "figure3" in paper else {"sentence": 5}
     found, registry, _ = load_experiment({**config, "paper": {**paper, **blank}})
     with pytest.raises(UserError, match=r"line \d is blank; choose another$"):
@@ -212,7 +212,9 @@ def test_words_are_not_compared_where_no_spaces_separate_them() -> None:
         "files": {**texts, "in_domain": ["i.en", "i.zh"]},
         "variants": {"one": {"updates": 1}},
     }
-    with pytest.raises(UserError, match=r"^config: select\.rule: ranking compares words, and zh has no spaces between"):
+    with pytest.raises(
+        UserError, match=r"^config: select\.rule: ranking compares or counts words, and zh has no"
+    ):
         load_experiment(dict(config))
     load_experiment({**config, "tokenized": True})
     load_experiment({**config, "select": {"rule": "all"}})

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from nmt.corpora.languages import has_spaces
 from nmt.settings.elsewhere import CONFIGS
 from nmt.settings.extends import PAPER, read_experiment
 from nmt.settings.project import PROJECT, find
@@ -69,7 +70,7 @@ files:
   test: {test}
 {vocabulary}
 
-select: {{rule: all}}  # train on every pair; other rules choose those that are most like files.in_domain
+select: {{rule: all}}  # train on every pair{others}
 {more}threads: {{train: {train_threads}, translate: {translate_threads}}}
 
 paper:
@@ -87,6 +88,7 @@ variants:
 SPLIT = """
 # Files in {folder} were drawn at random from the training text, by `nmt new --split {lines}`. If that text changes,
 # delete this file and repeat the command."""
+OTHERS = "; other rules choose those that are most like files.in_domain"
 PIECES = """\
 # Each side is cut into pieces (words and parts of words) from a vocabulary of this size; no word is unknown. Or, as in
 # the papers, moses.
@@ -145,6 +147,7 @@ def experiment_text(
         target=languages.target,
         split=split_note,
         **{use: flow(paths) for use, paths in files.items()},
+        others=OTHERS if tokenized or (has_spaces(languages.source) and has_spaces(languages.target)) else "",
         vocabulary=TOKENIZED.format(words=like.shortlist.size) if tokenized else PIECES,
         more="".join(f"{key}: {flow(section)}\n" for key, section in sections.items() if section),
         train_threads=like.threads.train,

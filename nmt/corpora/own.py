@@ -17,9 +17,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.archives import told_from
+from nmt.corpora.normalization import normalized
 from nmt.corpora.registry import Archive, Corpus, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
+from nmt.settings.sections import NFC
 from nmt.system.checksums import sha256
 from nmt.system.compression import GZIP, XZ, ZIP
 from nmt.system.errors import UserError
@@ -136,7 +138,8 @@ def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Ma
         count = corpus.pairs if lines is None else len(lines)
         if count is None:
             return
-        if lines and last < number <= last + count and not lines[number - last - 1].decode(errors="replace").split():
+        place = number - last - 1
+        if lines and 0 <= place < count and not normalized(lines[place].decode(errors="replace"), NFC).split():
             raise UserError(f"config: {setting}: {names}: line {number} is blank; choose another")
         last += count
     if number > last:

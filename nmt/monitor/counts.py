@@ -25,7 +25,7 @@ def updates_before(experiment: Experiment, variant: Variant) -> int | None:
 
 
 def pairs_before(experiment: Experiment, variant: Variant) -> int | None:
-    """The pairs that the model that a variant continues was trained on, as `updates_before`."""
+    """The pairs on which the continued model was trained; 0 and None as in `updates_before`."""
     return _before(experiment, variant, "pairs_seen_best")
 
 

@@ -48,11 +48,11 @@ def rate(words: int, seconds: float) -> float | None:
 class Before(NamedTuple):
     """How the model that a training run continues was trained: its hours, and, up to its best update, pairs and passes.
 
-    The passes are None where they are not known.
+    Pairs and passes are None where they are not known.
     """
 
     hours: float = 0.0
-    pairs: int = 0
+    pairs: int | None = 0
     passes: float | None = 0.0
 
 
@@ -341,11 +341,17 @@ class Training:
         Both include those of the model that it continues, for which other pairs may have been short enough.
         """
         own = (updates - self.first) * self.optimization.batch
-        passes = None if self.before.passes is None else self.before.passes + own / len(self.batches.pairs)
-        return {"pairs_seen": self.before.pairs + own, "passes": passes}
+        pairs, passes = self.before.pairs, self.before.passes
+        return {
+            "pairs_seen": None if pairs is None else pairs + own,
+            "passes": None if passes is None else passes + own / len(self.batches.pairs),
+        }
 
     def summary(self) -> dict[str, Any]:
-        """The figures of this run for Table 2. They include updates, pairs and hours of the model that it continues."""
+        """The figures of this run for Table 2.
+
+        Updates, pairs, passes and hours include those of the model that it continues.
+        """
         state = self.state
         best = state.best_updates if self.best else state.updates
         device = device_name(self.device)

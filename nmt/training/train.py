@@ -196,10 +196,9 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
     model.updates = earlier.model.updates
     amount, count = optional(finite(0)), optional(integer(0))
     known = read_values(initial / SUMMARY, hours=amount, pairs_seen_best=count, passes_best=amount)
-    if None in (known["hours"], known["pairs_seen_best"]):
+    if known["hours"] is None:
         raise UserError(
-            f"--initial: {initial} does not say for how many hours and on how many pairs it was trained; name a model "
-            "that this version of train has written"
+            f"--initial: {initial} does not say how long it was trained; name a model that train has written"
         )
     return model, Before(known["hours"], known["pairs_seen_best"], known["passes_best"])
 

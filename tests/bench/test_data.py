@@ -60,14 +60,14 @@ def test_every_stage_is_measured(
 ) -> None:
     monkeypatch.chdir(ROOT)
     output, made, costs = tmp_path / "data.csv", page(tmp_path), tmp_path / "costs.csv"
-    words = ["--pairs", "150", "--corpora", str(tmp_path), "--folder", str(tmp_path / "made")]
+    words = ["--pairs", "150", "--corpora", str(tmp_path / "none"), "--folder", str(tmp_path / "made")]
     main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)])
     rows = read_rows(output, Row)
     assert [one.stage for one in rows] == STAGES
     assert {one.pairs for one in rows} == {150}
     assert all(one.words > 150 and one.seconds > 0 and 5 < one.peak_mb < 1500 for one in rows)
     assert {one.text for one in rows} == {"sentences of the built-in language"}
-    assert f"warning: {tmp_path}: none of the open corpora is there;" in capsys.readouterr().err
+    assert f"warning: {tmp_path / 'none'}: none of the open corpora is there;" in capsys.readouterr().err
     assert f"{rows[0].seconds:.1f}" in next(one for one in made.read_text().split("\n") if one.startswith("| extract"))
     assert costs.read_text().startswith("stage,jobs,core_hours,")
     assert list((tmp_path / "made").iterdir()) == []

@@ -221,6 +221,11 @@ def test_a_variant_continues_another(toy: Path, tmp_path: Path) -> None:
     assert (one["passes"], other["passes"]) == pytest.approx((600 / pairs, 600 / pairs + 300 / short))
     assert main([*arguments(toy, tmp_path / "third"), *flags]) == 1
     assert main(arguments(toy, tmp_path / "fourth", continues="tiny")) == 1
+    earlier = {name: value for name, value in one.items() if not name.startswith(("pairs", "passes"))}
+    (first / "model" / "summary.json").write_text(json.dumps(earlier))  # of an earlier version
+    assert main([*arguments(toy, tmp_path / "fifth", continues="tiny"), *flags]) == 0
+    summary = json.loads((tmp_path / "fifth" / "model" / "summary.json").read_text())
+    assert (summary["pairs_seen"], summary["passes"]) == (None, None)
 
 
 @pytest.mark.parametrize("optimizer", [torch.optim.Adadelta, torch.optim.Adam])

@@ -79,6 +79,7 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
     try:
         system, sentences = tuning["system"], tuning["sentences"]
         scores, kept = tuning["bleu"], tuning["kept"]
+        are_all = not settings.pairs or tuning.get("pairs", settings.pairs) < settings.pairs  # the text has no more
         if not all(map(PERCENT.accepts, scores)):
             raise ValueError("no BLEU")
         tuned = (
@@ -87,7 +88,6 @@ def phrase_based_note(arguments: argparse.Namespace, columns: int) -> str:
         )
     except (KeyError, IndexError, TypeError, ValueError):
         raise UserError(f"{arguments.tuning}: does not say how the system was tuned; tune it again") from None
-    are_all = not settings.pairs or tuning.get("pairs", settings.pairs) < settings.pairs  # the text has no more
     pairs = "all selected pairs" if are_all else f"{settings.pairs:,} of the selected pairs"
     texts = listed(["the selected text", *settings.monolingual])
     return (

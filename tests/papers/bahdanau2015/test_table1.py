@@ -103,9 +103,9 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         assert f"trained on {said}" in page
     assert "99.99 (33.30)" in page
     assert "quotes" not in page
-    for tuning in ({}, {"system": "Moses", "sentences": 5, "bleu": [1.0, 1e308], "kept": 0}):
-        dump(tmp_path / "tuning.json", tuning)
-        assert main([*table1, *options, "{}"]) == 1
+    for odd in ({}, tuning | {"bleu": [1.0, 1e308]}, tuning | {"pairs": None}):
+        dump(tmp_path / "tuning.json", odd)
+        assert main([*table1, *options, '{"pairs": 9}']) == 1
         assert "tuning.json: does not say how the system was tuned" in capsys.readouterr().err
     assert main([*table1, *options[:2]]) == 1
     assert "--tuning is missing" in capsys.readouterr().err
