@@ -204,8 +204,8 @@ def name_of_text(corpora: Path) -> str:
 def make_parser(name: str, description: str | None, output: Path) -> argparse.ArgumentParser:
     """A parser with the options of `python -m bench.NAME` that name the folders and files to write."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=(description or "").split("\n\n")[0])
-    folder = Path("data/bench")
-    parser.add_argument("--folder", type=OutputFolder, default=str(folder), help=f"folder for temporary files [{folder}]")
+    folder = "data/bench"
+    parser.add_argument("--folder", type=OutputFolder, default=folder, help=f"folder for temporary files [{folder}]")
     parser.add_argument("--output", type=Output, default=str(output), help=f"[{output}]")
     parser.add_argument("--costs", type=Output, default=str(COSTS), help=f"CSV for all of WMT'14 [{COSTS}]")
     parser.add_argument("--page", type=Path, default=PAGE, help=f"page whose two tables are renewed [{PAGE}]")

@@ -212,9 +212,7 @@ def test_words_are_not_compared_where_no_spaces_separate_them() -> None:
         "files": {**texts, "in_domain": ["i.en", "i.zh"]},
         "variants": {"one": {"updates": 1}},
     }
-    with pytest.raises(
-        UserError, match=r"^config: select\.rule: ranking compares or counts words, and zh has no"
-    ):
+    with pytest.raises(UserError, match=r"^config: select\.rule: ranking compares or counts words, and zh has no"):
         load_experiment(dict(config))
     load_experiment({**config, "tokenized": True})
     load_experiment({**config, "select": {"rule": "all"}})
