@@ -8,7 +8,7 @@ from nmt.settings.checks import integer, read_values
 from nmt.settings.experiment import Experiment
 from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
-from nmt.training.metrics import folders
+from nmt.training.metrics import Record, folders
 
 
 def count(file: Path, key: str, minimum: int) -> int | None:
@@ -17,6 +17,11 @@ def count(file: Path, key: str, minimum: int) -> int | None:
         return int(read_values(file, **{key: integer(minimum)})[key])
     except UserError:
         return None
+
+
+def last_update(records: list[Record]) -> int:
+    """The updates of a training up to its last record; 0 if there is none."""
+    return int(records[-1]["updates"] or 0) if records else 0
 
 
 def updates_before(experiment: Experiment, variant: Variant) -> int | None:

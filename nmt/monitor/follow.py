@@ -14,7 +14,7 @@ from typing import Any, Never
 
 from tqdm import tqdm
 
-from nmt.monitor.counts import updates_before
+from nmt.monitor.counts import last_update, updates_before
 from nmt.monitor.forecast import measured, span, training_seconds
 from nmt.settings.experiment import Experiment
 from nmt.system.errors import printable
@@ -125,7 +125,7 @@ class Follower:
         if trained is not None and trained.name not in self.trainings:  # as it is in a second attempt
             before = updates_before(self.experiment, trained) or 0
             last, checkpoints = before + trained.optimization.updates, folders(self.experiment.name, trained.name)[0]
-            done = max(before, last_update(checkpoints / METRICS))
+            done = max(before, last_update(read_metrics(checkpoints / METRICS)))
             self.trainings[trained.name] = Task(trained.label, last, "updates", done)
         self.jobs[job] = self.stages[stage], self.trainings[trained.name] if trained else None
         for one in filter(None, self.jobs[job]):
@@ -135,7 +135,7 @@ class Follower:
         """Update the progress of the trainings."""
         for variant, training in self.trainings.items():
             file = latest(self.experiment.name, variant)
-            training.to((last_update(file) if file else 0) or training.done)
+            training.to((last_update(read_metrics(file)) if file else 0) or training.done)
 
     def finish(self, job: int) -> None:
         """A job is done, and its stage with the last one."""
@@ -177,12 +177,6 @@ class Follower:
             one.bar.close()
         if open_bars:
             say(f"The run did not finish; {self.log} says why. The same command resumes it.")
-
-
-def last_update(file: Path) -> int:
-    """The updates of a training up to its last record; 0 if there is none."""
-    records = read_metrics(file)
-    return int(records[-1]["updates"] or 0) if records else 0
 
 
 def say(text: str) -> None:

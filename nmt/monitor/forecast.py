@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 
 from nmt.corpora.registry import Archive
-from nmt.monitor.counts import updates_before
+from nmt.monitor.counts import last_update, updates_before
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import PROJECT
 from nmt.settings.variant import Architecture, Variant
@@ -76,8 +76,8 @@ def _left(experiment: Experiment, variant: Variant) -> int:
     file, before = latest(experiment.name, variant.name), updates_before(experiment, variant)
     if file is None or before is None or "checkpoints" not in file.parts:
         return variant.optimization.updates
-    done = int(max((record["updates"] or 0 for record in read_metrics(file)), default=before))
-    return max(0, variant.optimization.updates - max(0, done - before))
+    done = max(0, last_update(read_metrics(file)) - before)
+    return max(0, variant.optimization.updates - done)
 
 
 def pair_products(model: Architecture, symbols: int, source: float, target: float) -> float:

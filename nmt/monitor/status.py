@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from nmt.monitor.counts import count, pairs_before, updates_before
+from nmt.monitor.counts import count, last_update, pairs_before, updates_before
 from nmt.monitor.forecast import span
 from nmt.settings.checks import read_values, text
 from nmt.settings.experiment import BUILT, Experiment
@@ -51,7 +51,7 @@ def row(experiment: Experiment, variant: Variant, now: float) -> list[str]:
         return [variant.label, state] + [""] * (len(COLUMNS) - 2)
     written = file.stat().st_mtime
     records = read_metrics(file)
-    updates = int(records[-1]["updates"] or 0) if records else 0
+    updates = last_update(records)
     epochs = _epochs(experiment, variant, updates)
     words, nlls, bleus = (values(records, name) for name in ("words_per_second", "development_nll", "development_bleu"))
     best = best_score(records)
