@@ -166,7 +166,7 @@ def run(arguments: argparse.Namespace) -> None:
     last = [] if arguments.configs else last_run()
     experiment = read_experiment(arguments.configs or last)
     if not arguments.configs:
-        why = "the last that ran here and still has its file" if last else "the default, as none that ran here has its file"
+        why = "the last that ran here and has its file" if last else "the default, as no experiment ran here"
         print(f"{experiment.name}: {why}", file=sys.stderr)
     while True:
         now = time.time()
