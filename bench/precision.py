@@ -16,6 +16,8 @@ import pandas as pd
 
 from bench.command import run
 from bench.table import make_parser, one_line_mistakes, parse
+from nmt.corpora.binarize import Bitext
+from nmt.corpora.shortlist import Shortlist
 from nmt.report.drawing import save, style
 from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
@@ -32,9 +34,7 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
     """
     settings = {"name": precision, "precision": precision, "updates": updates, **SIZES, **LEARNING}
     variant = Variant.build(settings, "bench.precision")
-    shortlists = sorted((data / "shortlist").glob("*.tsv"))
-    if len(shortlists) != 2:
-        raise UserError(f"{data}: no shortlists of two languages; run the experiment, or name its folder in data/")
+    shortlists = sides(data)
     languages = [path.stem for path in shortlists]
     with tempfile.TemporaryDirectory() as folder:
         command: list[object] = [sys.executable, "-m", "nmt", "train", "--settings", variant.to_json()]
@@ -46,6 +46,15 @@ def course(data: Path, precision: str, updates: int, threads: int) -> pd.DataFra
         lines = Path(folder, "model", "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     columns = ["updates", "train_nll", "development_nll"]
     return pd.DataFrame([json.loads(line) for line in lines])[columns].assign(precision=precision)
+
+
+def sides(data: Path) -> list[Path]:
+    """The shortlist files of the data's two languages, source first, as the training text recognizes them."""
+    found = {Shortlist.read(path).digest(): path for path in sorted((data / "shortlist").glob("*.tsv"))}
+    if len(found) != 2:
+        raise UserError(f"{data}: no shortlists of two languages; run the experiment, or name its folder in data/")
+    source = found.get(Bitext(data / "binarized").shortlists["source"])
+    return sorted(found.values(), key=lambda path: path != source)
 
 
 def draw(table: pd.DataFrame, outputs: list[str]) -> None:

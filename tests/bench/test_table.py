@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import torch
 
 from bench import data, decode, gpu, machine, memory, precision, processes, profile, train
-from bench.precision import course
+from bench.precision import course, sides
 from bench.table import make_parser
 from nmt.system.errors import UserError
 
@@ -67,6 +68,14 @@ def test_text_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest.
 def test_a_folder_without_an_experiments_data_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no shortlists of two languages; run the experiment"):
         course(tmp_path, "float32", 10, 1)
+
+
+def test_the_training_text_says_which_language_is_the_source(toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "shortlist").mkdir()
+    (tmp_path / "binarized").symlink_to(toy / "binarized")
+    for side, language in (("source", "en"), ("target", "de")):
+        shutil.copy(toy / f"shortlist.{side}", tmp_path / f"shortlist/{language}.tsv")
+    assert [path.stem for path in sides(tmp_path)] == ["en", "de"]
 
 
 def table_of(module: Any, only: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pd.DataFrame:

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from nmt.system.records import IMMEDIATE, METHODS, leave_marks, remember_failures
+from tests.waiting import wait_until
 from tests.workflow import detached
-from tests.workflow.tree import FORKS, in_fork, wait_until
+from tests.workflow.tree import FORKS, in_fork
 
 ROOT = Path(__file__).parents[2]
 SNAKEFILE = f"""
@@ -147,14 +148,14 @@ def kill_run(folder: Path) -> None:
     (folder / "wait2").touch()
     words = [*arguments(2), *detached.options(folder)]
     main = subprocess.Popen([*SNAKEMAKE, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until((folder / "first.runs").exists, "the job runs", lambda: main.poll() is None, pause=0.1)
+    wait_until((folder / "first.runs").exists, "the job runs", 0.1, lambda: main.poll() is None)
     main.kill()
     main.wait()
 
 
 def end_job(folder: Path) -> None:
     (folder / "wait2").unlink()
-    wait_until((folder / "job.code").exists, "the job has ended", lambda: True, pause=0.1)
+    wait_until((folder / "job.code").exists, "the end of the job", 0.1)
     assert (folder / "first").read_text() == "old\n2\n"
 
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from nmt.__main__ import main
 from nmt.system.stop import STOPPED
 from nmt.training import checkpoint
 from tests.training.toy import arguments, records, weights
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {"updates": 60, "evaluate_every": 20, "checkpoint_every": 1}  # checkpoints take most of the time
-PATIENCE = 120.0  # seconds to wait for a process
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,11 @@ def start(toy: Path, output: Path, checkpoints: int = 1) -> subprocess.Popen[str
     latest = output / "checkpoints" / "latest.pt"
     for _ in range(checkpoints):
         before = changed(latest)
-        wait_until(lambda before=before: process.poll() is not None or changed(latest) not in (before, 0))
+        wait_until(
+            lambda before=before: process.poll() is not None or changed(latest) not in (before, 0),
+            "a checkpoint",
+            0.001,
+        )
     return process
 
 
@@ -54,13 +57,6 @@ def changed(path: Path) -> int:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
         return 0
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 def kill_again_and_again(toy: Path, output: Path, whole: Path) -> tuple[int, int]:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from nmt.training import checkpoint, loop, train
 from nmt.training.batches import Batch
 from nmt.training.parallel import Processes, joined
 from tests.training.toy import arguments, records
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -126,11 +126,7 @@ def test_stopped_as_two_processes_it_resumes_as_one(toy: Path, tmp_path: Path) -
     settings = {"updates": 200, "evaluate_every": 100, "checkpoint_every": 20}
     process = torchrun("nmt", *arguments(toy, tmp_path / "broken", **settings))
     latest = tmp_path / "broken" / "checkpoints" / "latest.pt"
-    end = time.monotonic() + 120
-    while not latest.exists():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(latest.exists, "a checkpoint", 0.01, lambda: process.poll() is None)
     process.send_signal(signal.SIGTERM)  # torchrun sends it on to both
     _, said = process.communicate(timeout=120)
     assert process.returncode != 0

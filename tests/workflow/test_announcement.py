@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from nmt.monitor.forecast import BENCH
-from tests.workflow.tree import ROOT, SMOKE, Tree, wait_until
+from tests.waiting import wait_until
+from tests.workflow.tree import ROOT, SMOKE, Tree
 
 TARGET = "data/wmt14/models/RNNsearch-50/model.safetensors"
 SAID = r"nmt: this run fetches 8 archives, at least 6\.6 GB, and trains 1 model for about \d+ days in all"
@@ -79,7 +80,7 @@ def test_of_two_runs_a_killed_one_leaves_no_locks(tmp_path: Path) -> None:
         fcntl.flock(living, fcntl.LOCK_SH)
         with tree.start(*words, configs=[]) as killed:
             log = tree.folder / "logs/generate/smoke"
-            wait_until(log.exists, "its first job", lambda: killed.poll() is None, pause=0.01)
+            wait_until(log.exists, "its first job", 0.01, lambda: killed.poll() is None)
             os.killpg(killed.pid, signal.SIGKILL)
         assert any((tree.folder / ".snakemake/locks").iterdir())
         run = tree.snakemake(*words, configs=[])

@@ -9,8 +9,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests.waiting import wait_until
 from tests.workflow.grid_engine import GridEngine, missing
-from tests.workflow.tree import SMOKE, Tree, wait_until
+from tests.workflow.tree import SMOKE, Tree
 
 VARIANT, UPDATES = "RNNsearch-50", 1500
 OVERLAY = f"""\
@@ -70,7 +71,7 @@ def interrupt(run: Run, engine: GridEngine, alive: Callable[[], bool]) -> None:
         return next((number for number, name in engine.jobs().items() if name == "nmt.train"), "")
 
     def until(done: Callable[[], object], what: str) -> None:
-        wait_until(done, what, alive, pause=0.5)
+        wait_until(done, what, 0.5, alive)
 
     def note() -> None:
         asked = re.search(r"hard resource_list: +(\S+)", engine.ask("qstat", "-j", training()))

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,11 @@ import psutil
 import pytest
 
 from nmt.settings.ownership import FOLDERS, RECORD
+from tests.waiting import PATIENCE, wait_until
 from tests.workflow.tree import MARK, SMOKE, Tree, jobs, mark
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 WHOM = ("snakemake", "everyone", "a job")
-PATIENCE = 900.0  # seconds until a run that does nothing is given up
 CLOCKED = ("seconds", "words_per_second", "hours")  # figures of a training that no two runs share
 # What shows hours: pages with Table 2, and the learning curves.
 SHOWN = ("sheets/table2.html", "smoke/index.html", *(f"learning_curves.{kind}" for kind in ("pdf", "svg", "png")))
@@ -82,7 +82,7 @@ class Experiment:
         """Give the command and strike it; return whether that has ended it. Its jobs may outlive it."""
         with self.start() as process:
             try:
-                wait_until(lambda: process.poll() is not None or self.done() >= blow.share)
+                wait_until(lambda: process.poll() is not None or self.done() >= blow.share, "its share of jobs", 0.02)
                 time.sleep(blow.seconds)
                 sent = process.poll() is None and send(blow, process.pid, draw)
                 process.wait(PATIENCE)
@@ -110,13 +110,6 @@ class Experiment:
         assert self.of_project() == self.before
         log = self.here.folder / "logs/table1/smoke/table1.log"
         assert log.read_text() == f"{MARK}\n"
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def send(blow: Blow, snakemake: int, draw: random.Random) -> bool:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from tests.workflow.cluster import Cluster, Record, missing
-from tests.workflow.tree import SMOKE, Tree, wait_until
+from tests.workflow.tree import SMOKE, Tree
 
 VARIANT = "RNNsearch-50"  # whose training is interrupted
 TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
@@ -90,7 +91,7 @@ def interrupt(run: Run, cluster: Cluster, alive: Callable[[], bool]) -> None:
     """Drain the node for a while, cancel a training, and have its second attempt give way to an urgent job."""
 
     def until(done: Callable[[], object], what: str) -> None:
-        wait_until(done, what, alive, pause=0.2)
+        wait_until(done, what, 0.2, alive)
 
     def jobs(state: str, rule: str) -> list[str]:
         """The ids of the jobs in this state with a comment that begins so."""

@@ -21,8 +21,9 @@ from nmt.corpora.binarize import Bitext
 from nmt.settings.experiment import MOSES_ALIGNERS, MOSES_PROGRAMS, MOSES_SCRIPTS
 from nmt.settings.extends import PAPER
 from tests.system.test_claims import running
+from tests.waiting import wait_until
 from tests.workflow import detached
-from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs, wait_until
+from tests.workflow.tree import SMOKE, VARIANTS, Tree, jobs
 
 SHORTLIST = "data/smoke/shortlist/fr.tsv"
 MAKE_SHORTLIST = [SHORTLIST, "--forcerun", "shortlist", "--configfile", *SMOKE]
@@ -92,11 +93,9 @@ def interrupt(tree: Tree, number: signal.Signals, name: str, *words: str) -> tup
     metrics = tree.folder / f"data/smoke/checkpoints/{name}/metrics.jsonl"
     with tree.start(*words, configs=[]) as process:
         try:
-            end = time.monotonic() + 120
-            while not metrics.exists() or not metrics.stat().st_size:
-                assert process.poll() is None
-                assert time.monotonic() < end
-                time.sleep(0.1)
+            wait_until(
+                lambda: metrics.exists() and metrics.stat().st_size, "metrics", 0.1, lambda: process.poll() is None
+            )
             os.killpg(process.pid, number)
             said, _ = process.communicate(timeout=120)
         except BaseException:
@@ -145,9 +144,7 @@ def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(here: Tree) -
         log = here.folder / "job.log"
 
         def wait(alive: Callable[[], bool]) -> None:
-            wait_until(
-                lambda: log.exists() and "waiting for it to end" in log.read_text(), "the wait", alive, pause=0.1
-            )
+            wait_until(lambda: log.exists() and "waiting for it to end" in log.read_text(), "the wait", 0.1, alive)
             assert "rule shortlist" not in log.read_text()
             earlier.kill()
 
@@ -161,7 +158,7 @@ def test_a_job_that_a_killed_run_has_left_in_the_queue_does_nothing(here: Tree) 
     scheduler = here.folder / "nmt/system/scheduler.py"
     scheduler.write_text(scheduler.read_text().replace("PATIENCE = 60", "PATIENCE = 0"))
     with here.start(*detached.options(here.folder), *MAKE_SHORTLIST, configs=[]) as killed:
-        wait_until((here.folder / "submitted").exists, "the submission", lambda: killed.poll() is None, pause=0.1)
+        wait_until((here.folder / "submitted").exists, "the submission", 0.1, lambda: killed.poll() is None)
         time.sleep(1)
         killed.kill()
         killed.communicate()
@@ -171,7 +168,7 @@ def test_a_job_that_a_killed_run_has_left_in_the_queue_does_nothing(here: Tree) 
     assert sum(note.read_text() != noted for note, noted in notes.items()) == 1  # what it does not make is left alone
     made = (here.folder / SHORTLIST).stat()
     (here.folder / "hold").unlink()
-    wait_until((here.folder / "job.code").exists, "the end of the job", lambda: True, pause=0.1)
+    wait_until((here.folder / "job.code").exists, "the end of the job", 0.1)
     assert (here.folder / "job.code").read_text() == "1\n"
     said = "snakemake: a later run makes the files of this job, which does nothing\n"
     assert (here.folder / "job.log").read_text().endswith(said)

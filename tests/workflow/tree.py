@@ -10,15 +10,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["tests/workflow/smoke.yaml"]
-PATIENCE = 900.0  # seconds for a run on a cluster, and for each thing that is waited for in it
 VARIANTS = {"RNNencdec-30", "RNNsearch-50", "RNNsearch-50star"}  # of the smoke experiment
 MARK = "nmt of the project"
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
@@ -32,15 +32,6 @@ def mark(project: Tree) -> None:
     """Have each job print MARK to its log, which tells the project's package from the installed one."""
     entry = project.folder / "nmt/__main__.py"
     entry.write_text(entry.read_text().replace("import sys\n", f"import sys\n\nprint({MARK!r}, file=sys.stderr)\n", 1))
-
-
-def wait_until(done: Callable[[], object], what: str, alive: Callable[[], bool], pause: float) -> None:
-    """Look every `pause` seconds whether `what` is done, while Snakemake is `alive`."""
-    end = time.monotonic() + PATIENCE
-    while not done():
-        assert alive(), f"Snakemake has ended before {what}"
-        assert time.monotonic() < end, f"too long until {what}"
-        time.sleep(pause)
 
 
 class Tree:
