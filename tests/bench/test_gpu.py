@@ -17,14 +17,17 @@ from typing import Any
 import pytest
 import torch
 
-from bench import gpu
-from bench.gpu import SECTIONS, Bench, Job, Section, distance, main
+from bench.gpu import __main__ as gpu
+from bench.gpu.__main__ import SECTIONS, Section, main
+from bench.gpu.check import distance
+from bench.gpu.kernels import KERNELS
+from bench.gpu.measurement import Bench, Job
 from bench.machine import TYPES
 
 ROOT = Path(__file__).parents[2]
 ABSENT = ("sacremoses", "kenlm", "thot", "snakemake")
 NEEDED = (
-    *("bench.gpu", "nmt.training.train", "nmt.training.nll", "nmt.search.translate", "nmt.search.score"),
+    *("bench.gpu.__main__", "nmt.training.train", "nmt.training.nll", "nmt.search.translate", "nmt.search.score"),
     "nmt.evaluation.evaluate",
 )
 
@@ -88,7 +91,7 @@ def test_a_dry_run_measures_everything(tmp_path: Path) -> None:
     for words in ("3+3", "5+4"):
         whole, *parts = [row for row in rows["profile"] if row["words"] == words]
         assert whole["kernel"] == "all"
-        assert len(parts) == gpu.KERNELS
+        assert len(parts) == KERNELS
         assert whole["ms"] >= sum(row["ms"] for row in parts) > 0
     assert [row["part"] for row in rows["parts"]] == ["forward", "forward and backward", "optimizer"]
 

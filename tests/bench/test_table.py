@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 import torch
 
-from bench import data, decode, gpu, machine, memory, precision, processes, profile, train
+from bench import data, decode, machine, memory, precision, processes, profile, train
+from bench.gpu import __main__ as gpu
 from bench.precision import course, sides
 from bench.table import make_parser
 from nmt.system.errors import UserError
@@ -55,7 +56,8 @@ def test_an_output_that_cannot_be_written_is_one_line_before_anything_is_measure
 @pytest.mark.parametrize("module", [decode, gpu, machine, train])
 def test_a_device_that_is_not_there_is_one_line(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["bench", "--output", str(tmp_path / "x"), "--device", "cuda"])
-    with pytest.raises(SystemExit, match=rf"^{module.__name__}: device: cuda is not available here"):
+    name = module.__name__.removesuffix(".__main__")
+    with pytest.raises(SystemExit, match=rf"^{name}: device: cuda is not available here"):
         module.main()
 
 

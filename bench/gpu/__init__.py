@@ -1,0 +1,1 @@
+"""Measurements of a GPU; `python -m bench.gpu` makes them."""
