@@ -243,7 +243,7 @@ def main(words: list[str] | None = None) -> None:
     if name_of_text(arguments.corpora) == BUILT_IN:
         warn(f"{arguments.corpora}: none of the open corpora is there; {BUILT_IN} are measured instead")
     rows: list[Row] = []
-    for pairs in sorted(arguments.pairs):
+    for pairs in sorted({*arguments.pairs}):
         with workplace(arguments.folder) as folder:
             rows += bench(pairs, arguments.corpora, folder)
     write_rows(arguments.output, rows)

@@ -75,9 +75,9 @@ def ratings(first: int, pairs: int) -> Iterator[NDArray[np.float32]]:
         yield draw.standard_normal(min(PIECE, pairs - start), RATING.type)
 
 
-def bench(registry: Path, folder: Path) -> list[Peak]:
+def bench(folder: Path) -> list[Peak]:
     """Make the text and the outputs of the earlier steps in the empty `folder`; run the stages on them."""
-    known = read_registry(registry).values()
+    known = read_registry(REGISTRY).values()
     corpora = [corpus for corpus in known if corpus.role == "train"]
     pairs, log = total_pairs(corpora), folder / "log"
     lines = sentences(round(paper_words(corpora) / pairs))
@@ -125,15 +125,12 @@ def bench(registry: Path, folder: Path) -> list[Peak]:
 @one_line_mistakes("memory")
 def main(words: list[str] | None = None) -> None:
     parser = make_parser("memory", __doc__, MEMORY)
-    parser.add_argument(
-        "--registry", type=Path, default=REGISTRY, help=f"registry of the corpora, with pairs and words [{REGISTRY}]"
-    )
     parser.add_argument("--measured", type=Path, default=MEASURED, help=f"CSV of bench.data [{MEASURED}]")
     arguments = parse(parser, words)
     for read in (arguments.page, arguments.measured):  # at the end
         check_regular(read)
     with workplace(arguments.folder) as folder:
-        peaks = bench(arguments.registry, folder)
+        peaks = bench(folder)
     write_rows(arguments.output, peaks)
     write_tables(arguments.measured, arguments.output, arguments.costs, arguments.page)
 

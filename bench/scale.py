@@ -89,9 +89,9 @@ def total_pairs(corpora: Sequence[Corpus]) -> int:
     return sum(corpus.pairs or 0 for corpus in corpora)
 
 
-def training_corpora(registry: Path = REGISTRY) -> list[Corpus]:
-    """The training corpora of a registry, by default the paper's."""
-    return [corpus for corpus in read_registry(registry).values() if corpus.role == "train"]
+def training_corpora() -> list[Corpus]:
+    """The paper's training corpora."""
+    return [corpus for corpus in read_registry(REGISTRY).values() if corpus.role == "train"]
 
 
 def paper_words(corpora: Sequence[Corpus]) -> int:

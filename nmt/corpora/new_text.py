@@ -90,10 +90,11 @@ SPLIT = """
 # delete this file and repeat the command."""
 OTHERS = "; other rules choose those that are most like files.in_domain"
 PIECES = """\
-# Each side is cut into pieces (words and parts of words) from a vocabulary of this size; no word is unknown. Or, as in
-# the papers, moses.
+# Each side is cut into pieces (words and parts of words) from a vocabulary of this size; no word is unknown.{moses}
 tokenizer: sentencepiece
-sentencepiece: {symbols: 8000}"""
+sentencepiece: {{symbols: 8000}}"""
+MOSES = """ Or, as in
+# the papers, moses."""
 TOKENIZED = """\
 tokenized: true  # there are spaces between words and punctuation marks already
 shortlist: {{size: {words}}}  # how many words of each side the model knows
@@ -136,6 +137,7 @@ def experiment_text(
     search = {key: value for key, value in asdict(like.translate).items() if value != getattr(Translate, key)}
     search.pop("precision", None)  # the fast one is slow on many machines
     measured = {"train_sample": like.evaluate.train_sample} | ({"compare": compare} if compare else {})
+    spaced = has_spaces(languages.source) and has_spaces(languages.target)
     sections = {"translate": search, "evaluate": measured}
     return EXPERIMENT.format(
         name=flow(name),
@@ -147,8 +149,10 @@ def experiment_text(
         target=languages.target,
         split=split_note,
         **{use: flow(paths) for use, paths in files.items()},
-        others=OTHERS if tokenized or (has_spaces(languages.source) and has_spaces(languages.target)) else "",
-        vocabulary=TOKENIZED.format(words=like.shortlist.size) if tokenized else PIECES,
+        others=OTHERS if tokenized or spaced else "",
+        vocabulary=(
+            TOKENIZED.format(words=like.shortlist.size) if tokenized else PIECES.format(moses=MOSES if spaced else "")
+        ),
         more="".join(f"{key}: {flow(section)}\n" for key, section in sections.items() if section),
         train_threads=like.threads.train,
         translate_threads=like.threads.translate,

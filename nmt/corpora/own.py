@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.archives import told_from
 from nmt.corpora.normalization import normalized
-from nmt.corpora.registry import Archive, Corpus, read_registry
+from nmt.corpora.registry import Archive, Corpus, in_one_form, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
 from nmt.settings.sections import NFC
@@ -50,7 +50,7 @@ def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
 def file_and_member(entry: str) -> tuple[str, str]:
     """The file that an entry of `files` names, and the member, as a registry has it: a.zip:b.en, a.tsv:1 or a.en."""
     match = MEMBER.fullmatch(entry) or COLUMN.fullmatch(entry)
-    return (match[1], match[2]) if match else (entry, "")
+    return (match[1], in_one_form(match[2])) if match else (entry, "")
 
 
 def local_path(address: str) -> Path | None:

@@ -93,9 +93,14 @@ class Corpus:
 
     @property
     def sides(self) -> list[tuple[Archive, str]]:
-        """The archive of each side, and its member as the archive names it, without `./`."""
-        members = (member.removeprefix("./") for member in self.members)
-        return list(zip(self.archives, members, strict=True))
+        """The archive of each side, and its member."""
+        return list(zip(self.archives, self.members, strict=True))
+
+
+def in_one_form(member: str) -> str:
+    """A member without the `./` before it, which only one whose name begins with a minus sign needs: no option does."""
+    member = member.removeprefix("./")
+    return f"./{member}" if member.startswith("-") else member
 
 
 def archive_path(address: str) -> str:
@@ -260,7 +265,7 @@ def _member(text: str) -> str:
         raise UserError(f"member {text!r}: write ./{text}, because a minus sign begins an option")
     if not is_plain(text) or text.startswith("/") or ".." in PurePosixPath(text).parts:
         raise UserError(f"member {text!r}: must be the path of a file inside the archive, {PLAIN}")
-    return text
+    return in_one_form(text)
 
 
 def _hash(text: str, pattern: re.Pattern[str], column: str, digits: str) -> str:

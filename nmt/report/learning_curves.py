@@ -101,6 +101,13 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
     return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
+def until(curve: Curve | None, start: int) -> list[float]:
+    """The values of `curve` up to `start`, where another model continues; all where the start is unknown."""
+    if curve is None:
+        return []
+    return [value for updates, value in zip(curve.updates, curve.values, strict=True) if updates <= start or not start]
+
+
 def over_seeds(curves: Sequence[Curve]) -> Curve:
     """The mean of several curves at the points of the first, as long as all of them last.
 
@@ -123,10 +130,10 @@ def mean_curves(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str
     """The mean curve of each measure of each model; the train NLL is smoothed."""
     found: dict[str, dict[str, Curve]] = {}
     for model, measures in curves.items():
-        earlier = [one.values for one in curves[before[model]][TRAIN_NLL]] if model in before else []
+        earlier = curves[before[model]][TRAIN_NLL] if model in before else []
         smooth = [
-            replace(one, values=smoothed(one.values, values or ()))
-            for one, values in zip_longest(measures[TRAIN_NLL], earlier[: len(measures[TRAIN_NLL])])
+            replace(one, values=smoothed(one.values, until(other, one.start)))
+            for one, other in zip_longest(measures[TRAIN_NLL], earlier[: len(measures[TRAIN_NLL])])
         ]
         found[model] = {measure: over_seeds(ones) for measure, ones in (measures | {TRAIN_NLL: smooth}).items()}
     return found
@@ -171,9 +178,10 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
             else:
                 axes.yaxis.set_major_locator(MaxNLocator(steps=ROUND))
             for model, other in before.items():
-                end, begin = (places(drawn[one][TRAIN_NLL], by, short) for one in (other, model))
-                if end and begin:
-                    mark(axes, min(end[-1], begin[0]), f"continues {other}" if measure == TRAIN_NLL else "")
+                first, then = drawn[other][TRAIN_NLL], drawn[model][TRAIN_NLL]
+                if first.updates and then.updates:
+                    begin = places(beginning(then, first), by, short)[0]
+                    mark(axes, begin, f"continues {other}" if measure == TRAIN_NLL else "")
             axes.grid(color="0.9", linewidth=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
@@ -184,6 +192,15 @@ def draw(curves: Curves, continues: Mapping[str, str] | None = None, systems: Se
     panels[-1][1].set_xlabel(f"{'Minutes' if short else 'Hours'} of training")
     add_legend(figure, panels[0][0], min(3, len(curves)))
     return figure
+
+
+def beginning(curve: Curve, before: Curve) -> Curve:
+    """The point at which a model begins that continues another; `before` is the curve of that one.
+
+    In a file without starts, it is the end of `before`.
+    """
+    start = curve.start or min(before.updates[-1], curve.updates[0])
+    return Curve(updates=[start], hours=[float(np.interp(start, before.updates, before.hours))])
 
 
 def places(curve: Curve, by: str, short: bool) -> Sequence[float]:

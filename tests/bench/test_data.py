@@ -60,10 +60,10 @@ def test_every_stage_is_measured(
 ) -> None:
     monkeypatch.chdir(ROOT)
     output, made, costs = tmp_path / "data.csv", page(tmp_path), tmp_path / "costs.csv"
-    words = ["--pairs", "150", "--corpora", str(tmp_path / "none"), "--folder", str(tmp_path / "made")]
+    words = ["--pairs", "150", "150", "--corpora", str(tmp_path / "none"), "--folder", str(tmp_path / "made")]
     main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)])
     rows = read_rows(output, Row)
-    assert [one.stage for one in rows] == STAGES
+    assert [one.stage for one in rows] == STAGES  # once, also of a size that is named twice
     assert {one.pairs for one in rows} == {150}
     assert all(one.words > 150 and one.seconds > 0 and 5 < one.peak_mb < 1500 for one in rows)
     assert {one.text for one in rows} == {"sentences of the built-in language"}
@@ -90,9 +90,10 @@ def test_memory_is_measured_on_as_many_pairs_as_the_registry_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lmplz: Path
 ) -> None:
     monkeypatch.chdir(ROOT)
-    words = ["--registry", str(small_registry(tmp_path)), "--folder", str(tmp_path / "made")]
+    monkeypatch.setattr(bench_memory, "REGISTRY", small_registry(tmp_path))
     output, made, costs = tmp_path / "memory.csv", page(tmp_path), tmp_path / "costs.csv"
-    bench_memory.main([*words, "--output", str(output), "--page", str(made), "--costs", str(costs)])
+    words = ["--folder", str(tmp_path / "made"), "--output", str(output)]
+    bench_memory.main([*words, "--page", str(made), "--costs", str(costs)])
     peaks = read_rows(output, Peak)
     assert [(peak.stage, peak.pairs) for peak in peaks] == [(stage, 40_840) for stage in WHOLE]
     assert all(5 < peak.peak_mb < 1500 for peak in peaks)

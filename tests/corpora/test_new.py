@@ -80,6 +80,15 @@ def test_every_setting_has_its_remark() -> None:
     assert experiment.variants["RNNencdec"].architecture.attention == "fixed"
 
 
+@pytest.mark.parametrize(("source", "said"), [("de", True), ("th", False)])
+def test_what_needs_spaces_is_offered_to_languages_that_have_them(source: str, said: bool) -> None:
+    for name in Path().glob("*.de"):
+        name.rename(name.with_suffix(f".{source}"))
+    assert main(["new", "mine", *(word.replace(".de", f".{source}") for word in FILES)]) == 0
+    text = Path("config/mine.yaml").read_text()
+    assert ("moses" in text, "other rules" in text) == (said, said)
+
+
 def test_odd_names_are_quoted() -> None:
     """no is a language and, in YAML, false; a name of digits is no number."""
     for language, other in (("de", "no"), ("fi", "sv")):

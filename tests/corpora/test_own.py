@@ -149,6 +149,12 @@ def test_sets_may_be_of_one_file_if_they_are_other_members() -> None:
         check_uses(same, read_corpora(same), {})
 
 
+def test_a_member_has_one_form() -> None:
+    """Another would make all again; without a dot, one that begins with a minus sign would be an option of extract."""
+    corpora = read_corpora(experiment(test=["a.zip:./b.en", "a.zip:-b.fr"]))
+    assert corpora["test"].members == ("b.en", "./-b.fr")
+
+
 def test_what_is_read_is_not_what_the_run_writes(tmp_path: Path) -> None:
     for folder in ("data/x/tokenized", "results/x", "elsewhere"):
         (tmp_path / folder).mkdir(parents=True)

@@ -336,6 +336,12 @@ def test_a_path_is_the_same_with_and_without_a_dot(tmp_path: Path) -> None:
     assert corpora["toy"].archives == corpora["again"].archives == (Archive("x/a.en.xz"), Archive("x/a.fr.xz"))
 
 
+def test_a_member_has_one_form(tmp_path: Path) -> None:
+    archives = dict.fromkeys(("source_address", "target_address"), "x.tgz")
+    row = BARE | archives | {"source_member": "./a.en", "target_member": "./-a"}
+    assert read_registry(written(tmp_path, row))["toy"].members == ("a.en", "./-a")
+
+
 def test_three_thousand_corpora_are_read_in_seconds(tmp_path: Path) -> None:
     rows = [BARE | {"name": f"c{n}", "source_address": f"x/{n}.en", "target_address": f"x/{n}.fr"} for n in range(3000)]
     begun = time.process_time()

@@ -99,10 +99,21 @@ def test_seeds_of_a_model_that_continues_are_averaged_from_their_own_starts(tmp_
     with style():
         figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)), {"b": "a"})
     above, _, below, hours = figure.axes
-    assert [line.get_xydata().tolist() for line in above.lines[:2]] == [[[100, 70]], [[200, fmean([45, 55])]]]
+    assert [line.get_xydata().tolist() for line in above.lines[:2]] == [[[100, 70]], [[200, fmean([50, 55])]]]
     assert [line.get_xydata().tolist() for line in below.lines[:2]] == [[[100, 66]], [[250, 31], [350, 21]]]
     assert hours.lines[1].get_xydata().tolist() == [[4, 31], [5, 21]]
     assert [len(axes.collections) for axes in figure.axes] == [2, 2, 2, 2]
+
+
+def test_the_line_is_at_the_model_that_was_kept_of_the_one_before(tmp_path: Path) -> None:
+    """With a patience, that one has gone on after its best model; its later points say nothing of the next one."""
+    rows = [*("a,train_nll,100,1,60,1,0", "a,train_nll,200,2,50,1,0", "a,train_nll,400,4,20,1,0")]
+    rows += ["b,train_nll,210,1.9,40,1,150"]
+    with style():
+        figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)), {"b": "a"})
+    above, hours = figure.axes[:2]
+    assert above.lines[1].get_xydata().tolist() == [[210, fmean([60, 40])]]
+    assert [axes.lines[-1].get_xdata() for axes in (above, hours)] == [[150, 150], [1.5, 1.5]]
 
 
 def test_seeds_that_are_measured_at_other_updates_are_lines_between_them(tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_touched_files_rerun_nothing(done: Tree) -> None:
             os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
+def test_an_expected_number_of_pairs_reruns_nothing(done: Tree) -> None:
+    """It is only compared: a number that is filled in or corrected changes no text."""
+    header, *corpora = (done.folder / "data/demo.tsv").read_text().splitlines()
+    with done.rewritten("data/demo.tsv", f"{header}\tpairs\n" + "".join(f"{one}\t99\n" for one in corpora)):
+        assert done.plan() == []
+
+
 def with_remarks(name: str, text: str) -> str:
     """`text` with remarks, blank lines and spaces wherever they mean nothing."""
     if name.endswith((".yaml", ".yml")):

@@ -113,6 +113,13 @@ def test_a_missing_file_of_word_classes_is_a_line(tree: Tree) -> None:
     assert "word_clases.tsv: no such file; the nearest is word_classes.tsv; correct its name" in run.stdout
 
 
+def test_a_mistake_in_the_word_classes_is_a_line_before_anything_runs(tree: Tree) -> None:
+    with tree.rewritten("nmt/papers/choi2017/word_classes.tsv", "preposition in on\n"):
+        run = tree.snakemake("--dry-run", configs=[config("ende")])
+    assert run.returncode == 1
+    assert "word_classes.tsv: line 1 is not a class, a tab and its words; correct the line" in run.stdout
+
+
 @pytest.mark.parametrize(
     ("pair", "compared"),
     [

@@ -1,6 +1,7 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
 from nmt.corpora.own import check_files
 from nmt.papers.choi2017.paper import language_pair, points, timed
+from nmt.papers.choi2017.word_classes import read_word_classes
 
 PAPER = papers.settings(EXPERIMENT)
 COMPARED = [word for pair in PAPER.pairs for word in ("--compare", *labels(pair))]
@@ -119,6 +120,8 @@ if PAPER.parameters:
 if PAPER.figure4:
     with one_line_mistakes():
         check_files(PAPER.figure4.files)
+        for file in PAPER.figure4.files:
+            read_word_classes(file, EXPERIMENT.normalize)
 
     rule specialized_dimensions:
         input:

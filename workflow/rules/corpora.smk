@@ -99,7 +99,7 @@ rule extract:
         **growing(mem_mb=1000, runtime=120),
     params:
         members=lambda wildcards: shlex.join(REGISTRY[wildcards.corpus].members),
-        pairs=lambda wildcards: REGISTRY[wildcards.corpus].pairs or "",
+        pairs=untracked(lambda wildcards: REGISTRY[wildcards.corpus].pairs or ""),
         archives=untracked(archives_of),
         own=own_digests,
         readings=readings,

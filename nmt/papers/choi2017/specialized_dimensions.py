@@ -17,29 +17,29 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 import numpy as np
 
-from nmt.corpora.normalization import normalized
+from nmt.corpora.detokenize import unescape
+from nmt.corpora.pieces import Pieces
 from nmt.evaluation.bootstrap import holm
 from nmt.evaluation.sentences import read_parallel
 from nmt.papers.choi2017.settings import Figure4
 from nmt.papers.choi2017.weights import add_model_arguments, encode, fine_grained, require_fine_grained
+from nmt.papers.choi2017.word_classes import ALIGNMENT, read_word_classes
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
-from nmt.settings.sections import NFC
 from nmt.system.errors import UserError, warn
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
-from nmt.system.text import read_lines, write_lines
-from nmt.toy.words import word_classes
+from nmt.system.text import write_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-ALIGNMENT = "alignment"
 COLUMNS = ("class", "dimension", "statistic", "permuted", "p", "p_holm", "words")
 
 
@@ -123,6 +123,7 @@ def run(arguments: argparse.Namespace) -> None:
     aligner.require_attention("--aligner")
     if (trained.source.symbols, trained.target.symbols) != (aligner.source.symbols, aligner.target.symbols):
         raise UserError(f"{arguments.aligner}: its vocabularies are not those of {arguments.model}; name another model")
+    is_running = isinstance(trained.source.codes, Pieces)
     dimensions = 2 * trained.model.architecture.hidden
     generator = np.random.default_rng(arguments.seed)
     of_words = WordClasses(len(classes), dimensions, settings.permutations, generator)
@@ -133,9 +134,9 @@ def run(arguments: argparse.Namespace) -> None:
     with Progress("specialized_dimensions", len(sentences), "sentences", silent=SILENT_SECONDS) as progress:
         for sentence in progress.over(sentences):
             alpha = fine_grained(trained, sentence)[:-1]  # the end of sentence says nothing of words
-            words = trained.source.join(sentence.source[:-1])
+            words = [spoken(word, is_running) for word in trained.source.join(sentence.source[:-1])]
             relative = alpha.mean(axis=0)[:-1] * alpha.shape[1]
-            labels = np.array([[word.lower() in chosen for word in words] for chosen in classes.values()])
+            labels = np.array([[word in chosen for word in words] for chosen in classes.values()])
             of_words.add(word_means(relative, trained.source.owners(sentence.source[:-1])), labels)
             [attended] = alignments(aligner.model, [sentence.source_ids], [sentence.target_ids])
             aligned.add(alpha, attended[:-1].argmax(axis=1))
@@ -148,6 +149,15 @@ def run(arguments: argparse.Namespace) -> None:
     rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
     write_csv(arguments.output_csv, COLUMNS, rows)
     write_lines(arguments.output_md, markdown(rows, len(sentences), settings, arguments.generated))
+
+
+def spoken(word: str, is_running: bool) -> str:
+    """`word` in lower case, without the tokenizer's escapes; in running text, without the punctuation around it."""
+    word = unescape(word).lower()
+    if not is_running:
+        return word
+    letters = [place for place, character in enumerate(word) if not category(character).startswith("P")]
+    return word[letters[0] : letters[-1] + 1] if letters else ""
 
 
 def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
@@ -185,23 +195,3 @@ def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated
         f"corrected by Holm's method for all {len(rows)} comparisons. Count: the words of the class; for the "
         "alignment, the symbols of the translations.",
     ]
-
-
-def read_word_classes(path: str | None = None, form: str = NFC) -> dict[str, frozenset[str]]:
-    """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces.
-
-    Without a file, the classes are those of the built-in language. `form` is the Unicode normalization of the text.
-    """
-    if path is None:
-        return word_classes()
-    found: dict[str, frozenset[str]] = {}
-    for count, line in enumerate(read_lines(path), 1):
-        name, _, words = normalized(line, form).partition("\t")
-        if not name or not words.split():
-            raise UserError(f"{path}: line {count} is not a class, a tab and its words; correct the line")
-        if name in found:
-            raise UserError(f"{path}: line {count}: the class {name} is there already; join the two lines")
-        found[name] = frozenset(word.lower() for word in words.split())
-    if not found:
-        raise UserError(f"{path}: no classes in it; give a line for each")
-    return found

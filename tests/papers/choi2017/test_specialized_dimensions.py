@@ -10,10 +10,9 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.evaluation.bootstrap import holm
-from nmt.papers.choi2017.specialized_dimensions import AlignedSymbols, WordClasses, best, read_word_classes
+from nmt.papers.choi2017.specialized_dimensions import AlignedSymbols, WordClasses, best, spoken
 from nmt.report.markup import MADE_UP
 from nmt.search.alignments import alignments
-from nmt.system.errors import UserError
 from tests.model.models import tiny_model
 from tests.papers.choi2017 import fine
 
@@ -110,6 +109,25 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "for all 2 comparisons" in page
 
 
+def test_the_escapes_of_the_tokenizer_are_undone(tmp_path: Path) -> None:
+    """A file of classes says l', where the tokenized text says l&apos;."""
+    fine.make(tmp_path)
+    source = tmp_path / "source.txt"
+    source.write_text(source.read_text().replace("s9", "l&apos;"))
+    counts = []
+    for classes in ("odd\tL' s3 s5\n", "odd\tl&apos; s3 s5\n"):
+        assert main(words(tmp_path, classes)) == 0
+        with (tmp_path / "dimensions.csv").open(encoding="utf-8", newline="") as file:
+            counts.append(next(csv.DictReader(file))["words"])
+    assert counts == ["3", "3"]
+
+
+def test_the_punctuation_around_a_word_of_running_text_is_no_part_of_it() -> None:
+    words = ["(Province.", "l'homme,", "“", "द्वि।"]
+    assert [spoken(word, True) for word in words] == ["province", "l'homme", "", "द्वि"]
+    assert [spoken(word, False) for word in ("L&apos;", "&quot;")] == ["l'", '"']
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -136,42 +154,3 @@ def test_what_does_not_fit(
     assert message in error
     assert error.count("\n") == 1
     assert not Path("dimensions.csv").exists()
-
-
-FILE = "nmt/papers/choi2017/word_classes.tsv"
-
-
-def test_the_words_of_the_papers_figure_are_in_their_classes() -> None:
-    classes = read_word_classes(str(Path(__file__).parents[3] / FILE))
-    assert list(classes) == ["article", "preposition", "noun", "adjective", "politics"]
-    assert {"a", "the"} <= classes["article"]
-    assert {"to", "of"} <= classes["preposition"]
-    assert {"strategy", "election", "obama"} <= classes["noun"]
-    assert "republican" in classes["adjective"]
-    assert {"republican", "strategy", "election", "obama"} <= classes["politics"]
-
-
-def test_the_built_in_language() -> None:
-    assert list(read_word_classes()) == ["article", "preposition", "noun", "adjective", "place"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no classes in it"),
-        ("article a the\n", "line 1 is not a class, a tab and its words"),
-        ("article\ta\nnoun\t\n", "line 2 is not a class, a tab and its words"),
-        ("noun\tday\nnoun\tyear\n", "line 2: the class noun is there already"),
-    ],
-)
-def test_files_with_mistakes(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "classes.tsv").write_text(text)
-    with pytest.raises(UserError, match=message):
-        read_word_classes(str(tmp_path / "classes.tsv"))
-
-
-def test_a_file_of_classes_is_normalized_as_the_text_is(tmp_path: Path) -> None:
-    path = tmp_path / "classes.tsv"
-    path.write_text("\ufeffpreposition\tfu\u0308r u\u0308ber\n", encoding="utf-8")
-    assert read_word_classes(str(path)) == {"preposition": {"für", "über"}}
-    assert read_word_classes(str(path), "none") == {"preposition": {"fu\u0308r", "u\u0308ber"}}
