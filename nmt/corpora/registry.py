@@ -98,7 +98,7 @@ class Corpus:
 
 
 def in_one_form(member: str) -> str:
-    """A member without the `./` before it, which only one whose name begins with a minus sign needs: no option does."""
+    """A member without `./` before it; a name that begins with a minus sign keeps it, or it would be an option."""
     member = member.removeprefix("./")
     return f"./{member}" if member.startswith("-") else member
 
