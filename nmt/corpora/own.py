@@ -60,7 +60,10 @@ def local_path(address: str) -> Path | None:
     """
     if "://" not in address:
         return Path(os.path.expanduser(address))
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise UserError(f"{address}: {error}; correct it, or `mirror` in the config") from None
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         return Path(unquote(parts.path))
     if parts.scheme in ("http", "https") and parts.netloc:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,12 @@ def test_a_mirror_is_needed_as_long_as_an_archive_is_missing(tmp_path: Path) -> 
     for mirror in ("no/such", "~/no", "~nobody-here/x"):
         with pytest.raises(UserError, match=f"mirror: {mirror}: no such folder; set `mirror` in the config"):
             check_mirror(mirror, ["here", "missing"])
+
+
+@pytest.mark.parametrize("mirror", ["http://[::1/x", "http://[x]/", "http://a\u2100b/", "file://[x"])
+def test_a_mirror_that_is_no_url_is_a_line(mirror: str) -> None:
+    with pytest.raises(UserError, match=rf"^{re.escape(mirror)}: .*; correct it, or `mirror` in the config$"):
+        check_mirror(mirror, ["missing"])
 
 
 def test_what_is_there_and_is_no_file_is_said_to_be_that(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import pytest
 from nmt.corpora.binarize import Bitext
 from nmt.settings.experiment import MOSES_ALIGNERS, MOSES_PROGRAMS, MOSES_SCRIPTS
 from nmt.settings.extends import PAPER
+from nmt.trained import CODES, load_trained
 from tests.system.test_claims import running
 from tests.waiting import wait_until
 from tests.workflow import detached
@@ -117,6 +118,21 @@ def test_a_setting_that_is_taken_back_costs_no_training(here: Tree) -> None:
     assert again.returncode == 0, again.stdout
     assert ": resumes from the checkpoint of update 50" in again.stdout
     assert (here.folder / target).read_bytes() == whole
+
+
+def test_a_model_of_words_takes_the_place_of_one_of_subwords(here: Tree) -> None:
+    """Snakemake deletes the outputs that both have, and leaves the codes."""
+    folder = here.folder / "data/smoke/models/RNNencdec-30"
+    whole = (folder / "model.safetensors").read_bytes()
+    for file in folder.iterdir():
+        file.unlink()
+    for name in CODES:
+        (folder / name).touch()
+    target = "data/smoke/models/RNNencdec-30/model.safetensors"
+    again = here.snakemake(target, "--cores", "1", "--configfile", *SMOKE, configs=[])
+    assert again.returncode == 0, again.stdout
+    assert (folder / "model.safetensors").read_bytes() == whole
+    load_trained(folder)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -102,7 +102,8 @@ CODES = [
 ]
 TRAINING_TEXT = f"<data>/{'segmented' if SUBWORDS else 'selected'}/train.{{language}}"
 MODEL_FILES = ["model.safetensors", "summary.json", "source.tsv", "target.tsv"]
-MODEL_FILES += ["source.codes", "target.codes"] if SUBWORDS else []
+OF_SUBWORDS = ["source.codes", "target.codes"]
+MODEL_FILES += OF_SUBWORDS if SUBWORDS else []
 MODEL = [f"<data>/models/{{variant}}/{name}" for name in MODEL_FILES]
 SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
