@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE = 900.0  # seconds for a run on a cluster, and for each thing that is waited for in it
+PATIENCE = 900.0  # seconds until a run, or what a test waits for in it, is given up
 
 
 def wait_until(done: Callable[[], object], what: str, pause: float, alive: Callable[[], bool] = lambda: True) -> None:

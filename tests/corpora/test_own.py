@@ -157,7 +157,7 @@ def test_sets_may_be_of_one_file_if_they_are_other_members() -> None:
 
 
 def test_a_member_has_one_form() -> None:
-    """Another would make all again; without a dot, one that begins with a minus sign would be an option of extract."""
+    """A second form would make everything again. Without ./, a name that begins with a minus sign is an option."""
     corpora = read_corpora(experiment(test=["a.zip:./b.en", "a.zip:-b.fr"]))
     assert corpora["test"].members == ("b.en", "./-b.fr")
 

@@ -3,8 +3,8 @@
 
 # Checkpoints are not an output: Snakemake deletes the outputs of a job that fails, and a repeated job resumes from them. It also
 # deletes a finished model if the run ends before Snakemake has recorded it, and before a model is trained again, even if the setting
-# that changed is then undone. So the last checkpoint of a finished training is kept. Where a model of words takes the place of one of
-# subwords, Snakemake leaves the codes, which are no output any more.
+# that changed is then undone. So the last checkpoint of a finished training is kept. When a model of words replaces one of subwords,
+# Snakemake leaves the codes behind, because they are no longer outputs.
 rule train:
     input:
         **VOCABULARIES,
@@ -32,9 +32,9 @@ rule train:
         initial=lambda wildcards, input: (["--initial", Path(input.initial[0]).parent] if input.initial else []),
         languages=LANGUAGES,
         normalize=EXPERIMENT.normalize,
-        codes=untracked(lambda wildcards: [f"{DATA}/models/{wildcards.variant}/{name}" for name in OF_SUBWORDS]),
+        stale=untracked(lambda wildcards: [f"{DATA}/models/{wildcards.variant}/{name}" for name in OF_SUBWORDS]),
     shell:
-        f"{'' if SUBWORDS else 'rm -f {params.codes:q}; '}"
+        f"{'' if SUBWORDS else 'rm -f {params.stale:q}; '}"
         "python -m nmt train --settings {params.settings:q} --data $(dirname {input.data[0]:q})"
         " --development {input.development:q} --shortlists {input.shortlists:q} --codes {input.codes:q}"
         " --languages {params.languages:q} --normalize {params.normalize:q} {params.initial:q} --checkpoints {params.checkpoints:q}"

@@ -1,4 +1,4 @@
-"""Read the classes of words of Figure 4 from a file. The workflow does it at every start."""
+"""Read the classes of words of Figure 4 from a file. The workflow reads it at every start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nmt.settings.sections import NFC
 from nmt.system.errors import UserError
 from nmt.system.text import read_lines
 
-ALIGNMENT = "alignment"  # in the place of a class, the source symbols that the aligner attends to
+ALIGNMENT = "alignment"  # the name, beside those of the classes, for the source symbols that the aligner attends to
 
 
 def read_word_classes(path: str | None = None, form: str = NFC) -> dict[str, frozenset[str]]:
@@ -27,7 +27,7 @@ def read_word_classes(path: str | None = None, form: str = NFC) -> dict[str, fro
         if not name or not words.split():
             raise UserError(f"{path}: line {count} is not a class, a tab and its words; correct the line")
         if name == ALIGNMENT:
-            raise UserError(f"{path}: line {count}: {ALIGNMENT} is what the aligner says; rename the class")
+            raise UserError(f"{path}: line {count}: {ALIGNMENT} is the name of the aligner's row; rename the class")
         if name in found:
             raise UserError(f"{path}: line {count}: the class {name} is there already; join the two lines")
         found[name] = frozenset(unescape(word).lower() for word in words.split())

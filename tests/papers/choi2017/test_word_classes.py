@@ -33,7 +33,7 @@ def test_the_built_in_language() -> None:
         ("article a the\n", "line 1 is not a class, a tab and its words"),
         ("article\ta\nnoun\t\n", "line 2 is not a class, a tab and its words"),
         ("noun\tday\nnoun\tyear\n", "line 2: the class noun is there already"),
-        ("alignment\tday\n", "line 1: alignment is what the aligner says; rename the class"),
+        ("alignment\tday\n", "line 1: alignment is the name of the aligner's row; rename the class"),
     ],
 )
 def test_files_with_mistakes(tmp_path: Path, text: str, message: str) -> None:
