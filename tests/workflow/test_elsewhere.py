@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -48,6 +49,9 @@ defaults: {embedding: 8, hidden: 12, alignment: 10, maxout: 6, output_rank: null
 threads: {train: 1}
 variants: {one: {updates: 30}}
 """
+# Root may read everything, unless it gives up the right to.
+DROPPED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+WITHOUT_ROOTS_RIGHTS = DROPPED if os.geteuid() == 0 else []
 MODEL = "data/smoke/models/RNNsearch-50/model.safetensors"
 
 
@@ -126,6 +130,36 @@ def test_jobs_in_conda_find_the_package(project: Tree, here: Tree, conda: Path) 
     assert run.returncode == 0, run.stdout[-4000:]
     [log] = (here.folder / "logs/generate").rglob("*.log")
     assert MARK in log.read_text()
+
+
+def test_a_folder_with_braces_around_the_users_own_is_no_matter(project: Tree, tmp_path: Path) -> None:
+    """The project's path is plain, however it is named."""
+    here = Tree.at(tmp_path / "{own}")
+    here.folder.mkdir()
+    (here.folder / "small.yaml").write_text(SMALL)
+    snakefile = os.path.relpath(project.folder / "Snakefile", here.folder)
+    assert ("train", "one") in jobs(here.snakemake("--dry-run", "-s", snakefile, configs=["small.yaml"]))
+
+
+@pytest.mark.parametrize("folder", ["data/small", "data/small/checkpoints", "data/small/models"])
+def test_a_folder_without_permission_is_a_line(project: Tree, here: Tree, folder: str) -> None:
+    (here.folder / "small.yaml").write_text(SMALL)
+    for kind in ("checkpoints", "models"):
+        (here.folder / f"data/small/{kind}/one").mkdir(parents=True)
+    closed = here.folder / folder
+    closed.chmod(0)
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "-s", str(project.folder / "Snakefile")]
+    run = subprocess.run(
+        [*WITHOUT_ROOTS_RIGHTS, *command, "--configfile", "small.yaml"],
+        cwd=here.folder,
+        env=os.environ | variables(""),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    closed.chmod(0o755)
+    assert run.returncode == 1
+    assert re.search(rf"\nsnakemake: {folder}\S*: Permission denied\n$", run.stdout)
 
 
 def test_files_called_as_modules_change_no_job(project: Tree, here: Tree) -> None:

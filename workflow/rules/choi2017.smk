@@ -143,6 +143,7 @@ if PAPER.figure4:
             **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
             settings=PAPER.figure4.to_json(),
+            labels=labels([PAPER.figure4.model, PAPER.figure4.aligner]),
             words=[own_digest(file) for file in PAPER.figure4.files],
             seed=EXPERIMENT.seed,
             device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),
@@ -151,8 +152,8 @@ if PAPER.figure4:
         shell:
             "python -m nmt choi2017.specialized_dimensions --model $(dirname {input.model[0]:q})"
             " --aligner $(dirname {input.aligner[0]:q}) --source {input.source:q} --translation {input.translation:q}"
-            " --settings {params.settings:q} --seed {params.seed:q} --device {params.device:q}"
-            f" --threads {{threads}}{TABLE}{SHOWN}"
+            " --settings {params.settings:q} --labels {params.labels:q} --seed {params.seed:q}"
+            f" --device {{params.device:q}} --threads {{threads}}{TABLE}{SHOWN}"
 
 
 # The points of Figures 2, 3 and 4, each of one sentence of the development set.

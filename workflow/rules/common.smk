@@ -54,7 +54,7 @@ with one_line_mistakes():
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
         raise UserError("module: a prefix cannot be used; name the folders by `experiment` and `results`")
     if workflow.is_main_process:
-        check_start(CONFIG_FILES, workflow.basedir)
+        check_start(CONFIG_FILES, os.path.normpath(workflow.basedir))
     EXPERIMENT, REGISTRY, ARTEFACTS = load_experiment(config)
     PARTS = cut_corpora(EXPERIMENT.corpora, EXPERIMENT.monolingual, REGISTRY, EXPERIMENT.shard)
     OWN, ARCHIVES = find_files(EXPERIMENT, REGISTRY, PARTS)
@@ -74,6 +74,7 @@ with one_line_mistakes():
     else:
         claim(EXPERIMENT.name, sys.argv)
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
+    LOST = [variant for variant in EXPERIMENT.variants if is_lost(EXPERIMENT.name, variant)]
 announce()
 persistence = getattr(snakemake.workflow, "FilePersistence", None)
 if workflow.is_main_process:

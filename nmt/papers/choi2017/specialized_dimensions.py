@@ -106,6 +106,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--aligner", required=True, type=Path, metavar="DIR", help="folder of the model that says what aligns"
     )
     Figure4.add_argument(parser)
+    parser.add_argument(
+        "--labels", required=True, nargs=2, metavar=("MODEL", "ALIGNER"), help="the names of both models in the table"
+    )
     parser.add_argument("--seed", required=True, type=int)
     add_table_arguments(parser)
 
@@ -148,7 +151,8 @@ def run(arguments: argparse.Namespace) -> None:
     statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
     rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
     write_csv(arguments.output_csv, COLUMNS, rows)
-    write_lines(arguments.output_md, markdown(rows, len(sentences), settings, arguments.generated))
+    page = markdown(rows, len(sentences), settings.permutations, arguments.labels, arguments.generated)
+    write_lines(arguments.output_md, page)
 
 
 def spoken(word: str, is_running: bool) -> str:
@@ -177,21 +181,23 @@ def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> l
     return [[*row[:5], number(p, 4), row[5]] for row, p in zip(rows, corrected, strict=True)]
 
 
-def markdown(rows: list[list[str]], sentences: int, settings: Figure4, generated: bool) -> list[str]:
-    """The table, and how it is to be read."""
+def markdown(
+    rows: list[list[str]], sentences: int, permutations: int, labels: Iterable[str], generated: bool
+) -> list[str]:
+    """The table, and how it is to be read; `labels` are those of the model and of the aligner."""
+    model, aligner = map(escape_markdown, labels)
     lines = [[escape_markdown(name), *others] for name, *others in rows]
     titles = ["Class", "Dimension", "Statistic", "By chance", "p", "p (Holm)", "Count"]
     return [
         *heading("Specialized dimensions", generated),
         *markdown_table(titles, lines),
         "",
-        f"Of {escape_markdown(settings.model)}, over {sentences:,} sentences and their translations. The dimension "
-        "that attends most to the words of a class: the statistic is the mean of its weights on these words above "
-        "that on all words, in standard deviations. The alignment's is the mean weight on the source symbol to which "
-        f"{escape_markdown(settings.aligner)} attends most. By chance: the statistic of the best dimension, averaged "
-        f"over {settings.permutations:,} permutations of the words within their sentences, for the alignment of "
-        f"{escape_markdown(settings.aligner)}'s source symbols within their translation. p: the share of these "
-        "orders, the text's own included, in which the best dimension is as good. p (Holm): the same, "
-        f"corrected by Holm's method for all {len(rows)} comparisons. Count: the words of the class; for the "
-        "alignment, the symbols of the translations.",
+        f"Of {model}, over {sentences:,} sentences and their translations. The dimension that attends most to the "
+        "words of a class: the statistic is the mean of its weights on these words above that on all words, in "
+        "standard deviations. The alignment's is the mean weight on the source symbol to which "
+        f"{aligner} attends most. By chance: the statistic of the best dimension, averaged over {permutations:,} "
+        f"permutations of the words within their sentences, for the alignment of {aligner}'s source symbols within "
+        "their translation. p: the share of these orders, the text's own included, in which the best dimension is as "
+        f"good. p (Holm): the same, corrected by Holm's method for all {len(rows)} comparisons. Count: the words of "
+        "the class; for the alignment, the symbols of the translations.",
     ]

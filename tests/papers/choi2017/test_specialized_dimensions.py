@@ -81,8 +81,8 @@ def words(folder: Path, classes: str = "odd\ts9 S3 s5\nnone\tx\n") -> list[str]:
     (folder / "classes.tsv").write_text(classes)
     settings = f'{{"model": "fine", "aligner": "plain", "words": "{folder}/classes.tsv", "permutations": 9}}'
     outputs = [f"--output-{kind}={folder / 'dimensions'}.{kind}" for kind in ("csv", "md")]
-    options = ["--aligner", str(folder / "plain"), "--settings", settings, "--seed", "1", *outputs]
-    return ["choi2017.specialized_dimensions", *fine.options(folder), *options]
+    options = ["--aligner", str(folder / "plain"), "--settings", settings, "--labels", "Fine*", "Plain"]
+    return ["choi2017.specialized_dimensions", *fine.options(folder), *options, "--seed", "1", *outputs]
 
 
 def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,8 @@ def test_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     page = (tmp_path / "dimensions.md").read_text()
     assert page.split("\n")[2] == f"**{MADE_UP}**"
     assert "| odd " in page
-    assert "over 2 sentences and their translations" in page
+    assert "Of Fine\\*, over 2 sentences and their translations" in page
+    assert "to which Plain attends most" in page
     assert "for all 2 comparisons" in page
 
 
