@@ -1,4 +1,4 @@
-"""Standard streams that the caller has closed, as `>&-` does in a shell, and those whose reader exits.
+"""Streams that the caller has closed, as `>&-` does in a shell, whose reader exits, or that lack characters.
 
 Python sets a closed stream to None, so messages for standard error go to standard output. The next file that is opened
 gets the number of a closed stream, and with it whatever a library prints there.
@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 
@@ -69,3 +70,11 @@ def outlive_readers(handlers: Iterable[logging.Handler]) -> None:
     for handler in handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is before:
             handler.setStream(sys.stderr)
+
+
+def escape_output(handlers: Iterable[logging.Handler]) -> None:
+    """Let standard output and the log files of `handlers` take characters that the locale lacks, as escapes."""
+    logs = (handler.stream for handler in handlers if isinstance(handler, logging.FileHandler))
+    for stream in (sys.stdout, *logs):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.numbers import ROOT
 
 SCRIPT = """
 import logging, subprocess, sys
@@ -49,3 +53,21 @@ def test_a_reader_that_leaves_ends_nothing(script: str) -> None:
         process.stdin.close()
         assert process.stdout.read() == "done\n"
     assert process.returncode == 0
+
+
+LOGGED = """
+import logging
+from nmt.system.streams import escape_output
+handler = logging.FileHandler("log")
+escape_output([logging.NullHandler(), handler])
+handler.emit(logging.makeLogRecord({"msg": "Stra\\xdfe"}))
+print("Stra\\xdfe")
+"""
+
+
+def test_what_the_locale_lacks_is_escaped(tmp_path: Path) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", LOGGED]
+    run = subprocess.run(command, cwd=tmp_path, env=os.environ | ascii_only, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("Stra\\xdfe\n", "")
+    assert (tmp_path / "log").read_text() == run.stdout

@@ -34,7 +34,7 @@ from nmt.system.claims import claim
 from nmt.system.errors import UserError
 from nmt.system.orphans import announce, clear_locks, spare_locks
 from nmt.system.records import leave_marks, remember_failures
-from nmt.system.streams import outlive_readers
+from nmt.system.streams import escape_output, outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
 from nmt.workflow import on_nothing_to_do, warn_of_unrecorded
@@ -50,6 +50,7 @@ SHOWN = " 2> >(tee {log:q} >&2)"
 TABLE = " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q}"
 
 CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
+escape_output(logger.handlers)
 with one_line_mistakes():
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
         raise UserError("module: a prefix cannot be used; name the folders by `experiment` and `results`")
