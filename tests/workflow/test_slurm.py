@@ -24,6 +24,7 @@ TRAINING = f"rule_train_wildcards_{VARIANT}"  # how the executor calls its job
 UPDATES = 1500
 VARIANTS = {"RNNencdec-30", "RNNsearch-50"}  # of the smoke experiment; the other is left out
 OVERLAY = f"""\
+bpe: {{symbols: 200}}
 corpora: {{train: [toy-parliament, toy-manuals], in_domain: [toy-dev-1], development: [toy-dev-1]}}
 variants:
   {VARIANT}: {{updates: {UPDATES}, checkpoint_every: 10, evaluate_every: 500}}
