@@ -162,11 +162,14 @@ class Follower:
         if job in self.jobs:
             self.stop(job)
         for log in logs:
-            say(f"failed: {rule}. The end of {log}:")
             try:
                 lines = Path(log).read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
+            except FileNotFoundError:  # it is in a group of jobs, one of which has failed
+                say(f"failed: {rule}, before it wrote a log")
+                continue
             except OSError as error:
                 lines = [f"({error.strerror})"]
+            say(f"failed: {rule}. The end of {log}:")
             for line in lines[-FAILED_LINES:]:
                 say(f"    {printable(line)}")
 

@@ -157,6 +157,12 @@ def test_a_failure_shows_the_end_of_its_log(experiment: Experiment, capsys: pyte
     assert shown[-1].startswith("The run did not finish; ")
 
 
+def test_a_failure_without_a_log_is_one_line(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a job that did not begin, because another one of its group failed."""
+    *_, line, _ = said_of([*BEGIN, failed(3, "train")], experiment, capsys)
+    assert line == "failed: train, before it wrote a log"
+
+
 def test_a_second_attempt_is_the_same_training(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said_of([*BEGIN, failed(3, "train"), TRAIN, *REST], experiment, capsys)
     assert len([line for line in lines if line.startswith("RNNsearch-50*")]) == 1
