@@ -75,6 +75,13 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
         check_files(["d\u00e9.en"])
 
 
+@pytest.mark.parametrize(("file", "part"), [("laws.7z", "a.en"), ("laws.tsv", "0"), ("laws.tsv", "10")])
+def test_what_is_no_part_of_a_file_is_told_from_a_missing_file(tmp_path: Path, file: str, part: str) -> None:
+    (tmp_path / file).touch()
+    with pytest.raises(UserError, match=rf"^{file}:{part}: no such file; {file} is one, but {part} is no part of it"):
+        check_files([f"{file}:{part}"])
+
+
 @pytest.mark.parametrize("target", ["nowhere", "laws.en"])
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, target: str) -> None:
     (tmp_path / "laws.en").symlink_to(target)
