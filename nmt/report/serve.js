@@ -46,7 +46,7 @@
     request = new AbortController();
     const text = at("text").value;
     if (!text.trim()) return say("Type a sentence.");
-    history.replaceState(null, "", `#${encodeURIComponent(text)}`);
+    try { history.replaceState(null, "", `#${encodeURIComponent(text)}`); } catch { /* half of a surrogate pair */ }
     say("…");
     try {
       const headers = { "Content-Type": "application/json" };

@@ -387,6 +387,10 @@ addEventListener('load', async () => {
   found.other = [...document.querySelectorAll('.grid tbody th')].map((one) => one.textContent);
   document.querySelector('#translations span').dispatchEvent(new MouseEvent('mouseover'));
   found.shaded = [...document.querySelectorAll('#source span')].map((one) => one.style.getPropertyValue('--weight'));
+  at('text').value = 's2 \\ud800';
+  at('form').requestSubmit();
+  await answered();
+  found.half = at('source').textContent;
   at('text').value = '\\x01';
   at('form').requestSubmit();
   await answered();
@@ -413,6 +417,7 @@ def test_a_browser_shows_it(start: Callable[..., int], tmp_path: Path, monkeypat
     assert found["other"] == [*texts(expected)[1].split(), "<eos>"]
     weights = expected[0].alignment[0].tolist()[:-1]
     assert [float(weight) for weight in found["shaded"]] == pytest.approx(weights, abs=3e-3)
+    assert found["half"] == "s2?"
     assert found["refused"] == "Not translated: there are no words in it"
     assert found["hash"] == "#%01"
 
