@@ -1,4 +1,4 @@
-"""Streams that the caller has closed, as `>&-` does in a shell, whose reader exits, or that lack characters.
+"""Streams that the caller has closed, as `>&-` does in a shell, whose readers exit, or whose encodings lack characters.
 
 Python sets a closed stream to None, so messages for standard error go to standard output. The next file that is opened
 gets the number of a closed stream, and with it whatever a library prints there.

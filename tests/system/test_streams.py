@@ -1,4 +1,4 @@
-"""A reader of standard error that leaves ends neither the process nor what it starts."""
+"""A reader of standard error that leaves ends neither the process nor what it starts; any character can be written."""
 
 from __future__ import annotations
 
