@@ -164,7 +164,11 @@ def load_model(path: str | Path, device: torch.device | str = "cpu") -> Network:
         open(path, "rb").close()  # safetensors reports every file that it cannot open as missing
         with safetensors.safe_open(path, framework="pt", device=str(device)) as file:
             about = json.loads((file.metadata() or {})["model"])
-            weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118 (no mapping)
+            # Copies, because the tensors are views of the file, which may be overwritten while the model is used.
+            weights = {
+                name: file.get_tensor(name).to(torch.float32, copy=True)
+                for name in file.keys()  # noqa: SIM118 (no mapping)
+            }
         architecture = build(Architecture, about["architecture"], str(path))
         source_symbols, target_symbols = (checked(size, integer(1), f"{path}: symbols") for size in about["symbols"])
         with torch.device("meta"):  # a damaged size must not take memory

@@ -204,6 +204,17 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     torch.testing.assert_close(again(*ragged_batch()), model(*ragged_batch()))
 
 
+def test_a_file_that_is_overwritten_does_not_change_a_model_in_use(folder: Path) -> None:
+    """As `cp` does, while `nmt serve` runs."""
+    model = load_model(folder / "model.safetensors")
+    with open(folder / "model.safetensors", "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        file.write(bytes(size))
+    weights = tiny_model(dtype=torch.float32).state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in model.state_dict().items())
+
+
 def test_a_broken_model_file_is_one_clear_line(tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     with pytest.raises(UserError, match="no such model"):
