@@ -228,6 +228,17 @@ def check_command(rule: str, command: str) -> None:
         )
 
 
+def has_hooks(workflow: Any) -> bool:
+    """Whether Snakemake calls `onstart` of this workflow: not where another one uses it as a module."""
+    return workflow.modifier.is_main_snakefile() and "--no-hooks" not in sys.argv
+
+
+def plain_names(workflow: Any) -> Callable[[str], str]:
+    """A function that gives a rule's own name where another workflow renames it, `use rule * from nmt as nmt_*`."""
+    before, star, after = workflow.modifier.modify_rulename("*").partition("*")
+    return lambda rule: rule.removeprefix(before).removesuffix(after) if star else rule
+
+
 def begin(workflow: Any, experiment: str) -> None:
     """Take steps over from earlier runs, check that jobs can be started and Moses built, and prepare for any end."""
     jobs = list(workflow.dag.needrun_jobs())
@@ -261,9 +272,10 @@ def on_nothing_to_do(logger: logging.Logger, act: Callable[[], object]) -> None:
     logger.addFilter(look)
 
 
-def warn_of_unrecorded(workflow: Any, experiment: Experiment) -> None:
+def warn_of_unrecorded(workflow: Any, experiment: Experiment, plain_name: Callable[[str], str] = str) -> None:
     """Warn of models that are used although Snakemake does not know how they were trained."""
-    trainings = {job for job in workflow.dag.jobs if job.rule.name == "train"} - {*workflow.dag.needrun_jobs()}
+    trainings = {job for job in workflow.dag.jobs if plain_name(job.rule.name) == "train"}
+    trainings -= {*workflow.dag.needrun_jobs()}
     unrecorded = sorted(job.wildcards.variant for job in trainings if not workflow.persistence.has_metadata(job))
     models = [f"data/{experiment.name}/models/{variant}" for variant in unrecorded]
     if folders := list(filter(os.path.isdir, models)):

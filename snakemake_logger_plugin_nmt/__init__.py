@@ -57,10 +57,10 @@ class LogHandler(LogHandlerBase):
 
     def _show(self, record: logging.LogRecord) -> None:
         event = getattr(record, "event", None)
-        if hasattr(record, "experiment"):
+        if hasattr(record, "experiment") and hasattr(record, "plain_name"):
             from nmt.monitor.follow import Follower
 
-            self.follower = Follower(record.experiment, _log())
+            self.follower = Follower(record.experiment, _log(), record.plain_name)
             if sys.stdout.isatty():
                 Thread(target=self._look, daemon=True).start()
         elif event is not None and self.follower is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Never
@@ -71,10 +71,14 @@ class Task:
 
 
 class Follower:
-    """What is known about the run so far. `log` is the file with Snakemake's messages."""
+    """What is known about the run so far.
 
-    def __init__(self, experiment: Experiment, log: str) -> None:
-        self.experiment, self.log = experiment, log
+    `log` is the file with Snakemake's messages. `plain_name` gives the name that a rule has in this project, where
+    another workflow has renamed it.
+    """
+
+    def __init__(self, experiment: Experiment, log: str, plain_name: Callable[[str], str] = str) -> None:
+        self.experiment, self.log, self.plain_name = experiment, log, plain_name
         self.counts: dict[str, int] = {}  # jobs of each rule
         self.cores = 1
         self.stages: dict[str, Task] = {}
@@ -88,15 +92,15 @@ class Follower:
         elif event == "run_info" and not self.counts:
             self.begin(facts["stats"])
         elif event == "job_info":
-            self.start(facts["jobid"], facts["rule_name"], facts["wildcards"].get("variant"))
+            self.start(facts["jobid"], self.plain_name(facts["rule_name"]), facts["wildcards"].get("variant"))
         elif event == "job_finished":
             self.finish(facts["job_id"])
         elif event == "job_error":
-            self.fail(facts["jobid"], facts["rule_name"], facts["log"])
+            self.fail(facts["jobid"], self.plain_name(facts["rule_name"]), facts["log"])
 
     def begin(self, counts: Mapping[str, int]) -> None:
         """Say what the run does, by the number of jobs of each rule and their total."""
-        self.counts = {rule: jobs for rule, jobs in counts.items() if rule != "total"}
+        self.counts = {self.plain_name(rule): jobs for rule, jobs in counts.items() if rule != "total"}
         jobs, models = counts["total"], counts.get("train", 0)
         say(f"{self.experiment.name}: {jobs} jobs, {models} of them trainings; {self.time()}. The full log: {self.log}")
 

@@ -63,14 +63,18 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
 def record(experiment: str, files: Sequence[str], folder: str) -> None:
     """Note that `experiment` is run with `files` and writes its results to `folder`."""
-    data = Path("data") / experiment
-    write_json(data / RECORD, list(files))
+    write_json(Path("data") / experiment / RECORD, list(files))
+    record_results(experiment, folder)
+
+
+def record_results(experiment: str, folder: str) -> None:
+    """Note that `experiment` writes its results to `folder`."""
     if _may_hold_others(folder):
         place, here = Path(os.path.realpath(folder)), os.path.realpath(".")
         # A path below the working folder stays right where that is moved or copied.
         place = place.relative_to(here) if place.is_relative_to(here) else place
         folders = {*_recorded(experiment, FOLDERS), str(place)}
-        write_json(data / FOLDERS, sorted(folders))
+        write_json(Path("data") / experiment / FOLDERS, sorted(folders))
 
 
 def last_run() -> list[str]:

@@ -73,7 +73,7 @@ def handler(dry: bool = False) -> LogHandler:
 def follow(events: list[Event], experiment: Experiment, dry: bool = False) -> None:
     """What Snakemake does with its logger, for a run of `experiment` with `events`."""
     shown = handler(dry)
-    shown.handle(record(experiment=experiment))
+    shown.handle(record(experiment=experiment, plain_name=str))
     for event, facts in events:
         shown.handle(record(event=event, **facts))
     shown.close()
@@ -107,7 +107,7 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
 
 def test_what_a_run_ends_with_is_shown(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     shown = handler()
-    shown.handle(record(experiment=experiment))
+    shown.handle(record(experiment=experiment, plain_name=str))
     for event, facts in BEGIN + REST:
         shown.handle(record(event=event, **facts))
     shown.handle(record("Complete log"))
@@ -181,12 +181,12 @@ def test_why_no_job_begins(experiment: Experiment, capsys: pytest.CaptureFixture
     idle = plugin.NOTHING_TO_BE_DONE_MSG
     for message, level in ((idle, logging.INFO), ("config.seed: a", logging.ERROR), ("Building", logging.INFO)):
         shown = handler()
-        shown.handle(record(experiment=experiment))
+        shown.handle(record(experiment=experiment, plain_name=str))
         shown.handle(record(message, level))
         shown.close()
     assert capsys.readouterr().out == f"{idle.strip()}\nconfig.seed: a\n"
     shown = handler()
-    shown.handle(record(experiment=experiment))
+    shown.handle(record(experiment=experiment, plain_name=str))
     for event, facts in BEGIN:
         shown.handle(record(event=event, **facts))
     capsys.readouterr()
@@ -227,7 +227,7 @@ def test_a_terminal_shows_a_bar_for_each_training(experiment: Experiment, monkey
     monkeypatch.setattr(module.tqdm, "monitor_interval", 0)
     monkeypatch.setattr(plugin, "SECONDS", 0.01)
     shown = handler()
-    shown.handle(record(experiment=experiment))
+    shown.handle(record(experiment=experiment, plain_name=str))
     for event, facts in BEGIN:
         shown.handle(record(event=event, **facts))
     end = time.monotonic() + 20

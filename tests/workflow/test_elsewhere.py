@@ -103,6 +103,20 @@ def test_another_workflow_uses_it_as_a_module(project: Tree, here: Tree) -> None
     assert {("nmt_train", "RNNencdec-30"), ("nmt_index", "")} <= set(all_of_it)
 
 
+def test_a_run_of_a_module_goes_on_and_knows_its_steps_by_their_own_names(project: Tree, here: Tree) -> None:
+    """Snakemake calls no `onstart` of a module, and its rules have other names."""
+    (here.folder / "small.yaml").write_text(SMALL)
+    host = HOST.format(snakefile=project.folder / "workflow/Snakefile", prefix="")
+    (here.folder / "Snakefile").write_text(host.replace("tests/workflow/smoke.yaml", "small.yaml"))
+    run = here.snakemake("results/hosted/selection.csv", "--cores", "1", "--logger", "nmt", configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "\ntables and figures " in run.stdout
+    rest = here.snakemake("--dry-run", "--printshellcmds", "results/hosted/provenance.json", configs=[])
+    assert ("nmt_train", "one") in jobs(rest)
+    [rules] = re.findall(r"nmt provenance .* --rules (.*) --output", rest.stdout)
+    assert {"train", "translate"} <= {*rules.split()}
+
+
 def test_a_module_with_a_prefix_is_a_line(project: Tree, here: Tree) -> None:
     """Params name folders, too, and Snakemake would change inputs and outputs alone."""
     prefix = '    prefix:\n        "inner"'

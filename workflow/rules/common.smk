@@ -28,7 +28,7 @@ from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.report.artefacts import front, on_page, sheets, targets
 from nmt.settings.elsewhere import check_folders
 from nmt.settings.experiment import PHRASE_BASED
-from nmt.settings.ownership import check_owner, check_results, record
+from nmt.settings.ownership import check_owner, check_results, record, record_results
 from nmt.settings.project import find
 from nmt.system.claims import claim
 from nmt.system.errors import UserError
@@ -37,7 +37,7 @@ from nmt.system.records import leave_marks, remember_failures
 from nmt.system.streams import escape_output, outlive_readers
 from nmt.training.metrics import is_lost
 from nmt.workflow import announce_work, begin, code, codes, end, step_of, train_priority, translations
-from nmt.workflow import on_nothing_to_do, warn_of_unrecorded
+from nmt.workflow import has_hooks, on_nothing_to_do, plain_names, warn_of_unrecorded
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
 from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged
 from nmt.workflow import find_files, load_experiment, one_line_mistakes, refuse, sample_options, search_options
@@ -68,6 +68,8 @@ with one_line_mistakes():
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
+        if not has_hooks(workflow) and not workflow.logger_manager.settings.dryrun:
+            record_results(EXPERIMENT.name, EXPERIMENT.results)
         options = {word.partition("=")[0] for word in sys.argv}
         # With --report-after-run, the report shows the run that it follows.
         if "--report" in options and not any(word.startswith("--report-a") for word in options):
@@ -77,11 +79,12 @@ with one_line_mistakes():
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
     LOST = [variant for variant in EXPERIMENT.variants if is_lost(EXPERIMENT.name, variant)]
 announce()
+PLAIN_NAME = plain_names(workflow)
 persistence = getattr(snakemake.workflow, "FilePersistence", None)
 if workflow.is_main_process:
-    logger.info(None, extra={"experiment": EXPERIMENT})  # for the logger nmt
+    logger.info(None, extra={"experiment": EXPERIMENT, "plain_name": PLAIN_NAME})  # for the logger nmt
     outlive_readers(logger.handlers)
-    on_nothing_to_do(logger, lambda: warn_of_unrecorded(workflow, EXPERIMENT))
+    on_nothing_to_do(logger, lambda: warn_of_unrecorded(workflow, EXPERIMENT, PLAIN_NAME))
     spare_locks(persistence, Path(".snakemake"))
     remember_failures(getattr(snakemake.jobs, "Job", None), persistence)
     if clear_locks(Path(".snakemake")) and any(re.fullmatch("--unl(o(ck?)?)?", word) for word in sys.argv):

@@ -126,7 +126,7 @@ rule provenance:
         command=untracked(shlex.join(["snakemake", *sys.argv[1:]])),
         configuration=untracked(json.dumps(config)),
         steps=json.dumps(codes(EXPERIMENT)),
-        rules=lambda wildcards: sorted(rule.name for rule in workflow.rules),
+        rules=lambda wildcards: sorted(PLAIN_NAME(rule.name) for rule in workflow.rules),
         code=code("provenance"),
     shell:
         "python -m nmt provenance --experiment {params.experiment:q} --command {params.command:q}"
