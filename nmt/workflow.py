@@ -229,7 +229,7 @@ def check_command(rule: str, command: str) -> None:
 
 
 def has_hooks(workflow: Any) -> bool:
-    """Whether Snakemake calls `onstart` of this workflow: not where another one uses it as a module."""
+    """Whether Snakemake calls `onstart` of this workflow: not as a module of another one, nor with --no-hooks."""
     return workflow.modifier.is_main_snakefile() and "--no-hooks" not in sys.argv
 
 
