@@ -105,8 +105,8 @@ def check_files(paths: Iterable[str]) -> None:
         file, colon, part = str(path).rpartition(":")
         if colon and os.path.isfile(file):
             raise UserError(
-                f"{path}: no such file; {file} is one, but {part} is no part of it that can be read: a column is a "
-                "number from 1 to 9, and members are read from .zip, .tar, .tar.gz and .tar.xz"
+                f"{path}: no such file, and {part} cannot be read from {file}: a column is a number from 1 to 9, and "
+                "members are read from .zip, .tar, .tar.gz and .tar.xz"
             )
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         near = [told_from(path.name, one) for one in get_close_matches(path.name, beside, 1)]

@@ -168,7 +168,7 @@ class Follower:
         for log in logs:
             try:
                 lines = Path(log).read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
-            except FileNotFoundError:  # it is in a group of jobs, one of which has failed
+            except FileNotFoundError:  # another job of its group failed first
                 say(f"failed: {rule}, before it wrote a log")
                 continue
             except OSError as error:

@@ -78,7 +78,8 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("file", "part"), [("laws.7z", "a.en"), ("laws.tsv", "0"), ("laws.tsv", "10")])
 def test_what_is_no_part_of_a_file_is_told_from_a_missing_file(tmp_path: Path, file: str, part: str) -> None:
     (tmp_path / file).touch()
-    with pytest.raises(UserError, match=rf"^{file}:{part}: no such file; {file} is one, but {part} is no part of it"):
+    said = f"{file}:{part}: no such file, and {part} cannot be read from {file}: a column is"
+    with pytest.raises(UserError, match=f"^{re.escape(said)}"):
         check_files([f"{file}:{part}"])
 
 
