@@ -101,7 +101,7 @@ class Follower:
     def begin(self, counts: Mapping[str, int]) -> None:
         """Say what the run does, by the number of jobs of each rule and their total."""
         self.counts = {self.plain_name(rule): jobs for rule, jobs in counts.items() if rule != "total"}
-        jobs, models = counts["total"], counts.get("train", 0)
+        jobs, models = counts["total"], self.counts.get("train", 0)
         say(f"{self.experiment.name}: {jobs} jobs, {models} of them trainings; {self.time()}. The full log: {self.log}")
 
     def time(self) -> str:

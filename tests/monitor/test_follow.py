@@ -105,6 +105,23 @@ def test_a_line_a_stage_and_a_training(experiment: Experiment, capsys: pytest.Ca
     ]
 
 
+def test_a_workflow_that_renames_the_rules_shows_the_same(
+    experiment: Experiment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `use rule * from nmt as nmt_*` does."""
+    expected = said_of(BEGIN + REST, experiment, capsys)
+    shown = handler()
+    shown.handle(record(experiment=experiment, plain_name=lambda rule: rule.removeprefix("nmt_")))
+    for event, facts in BEGIN + REST:
+        if "rule_name" in facts:
+            facts = {**facts, "rule_name": f"nmt_{facts['rule_name']}"}
+        if "stats" in facts:
+            facts = {"stats": {rule if rule == "total" else f"nmt_{rule}": n for rule, n in facts["stats"].items()}}
+        shown.handle(record(event=event, **facts))
+    shown.close()
+    assert capsys.readouterr().out.split("\n")[:-1] == expected
+
+
 def test_what_a_run_ends_with_is_shown(experiment: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     shown = handler()
     shown.handle(record(experiment=experiment, plain_name=str))
