@@ -43,7 +43,6 @@ from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.errors import UserError, warn
 from nmt.system.files import check_room
-from nmt.system.orphans import end_gently
 from nmt.system.records import IMMEDIATE
 from nmt.system.scheduler import check_slurm
 from nmt.system.text import read_json
@@ -258,7 +257,6 @@ def begin(workflow: Any, experiment: str) -> None:
         if job.rule.name == "fetch" and not workflow.touch:
             keep(Path(job.output[0]))
     announce_code(map(commands.module, commands.names()))
-    end_gently()
 
 
 def on_nothing_to_do(logger: logging.Logger, act: Callable[[], object]) -> None:

@@ -122,10 +122,13 @@ def extract(
 
 
 def count_columns(archive: Path, member: str) -> int:
-    """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError."""
+    """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError.
+
+    Here a carriage return ends a line, too: `extract` then says that the whole table has no other ends.
+    """
     found = contents(archive, [member.removeprefix("./")])
     lines = (line for _, stream in found for line in _lines(stream, _place(archive, member, 0)))
-    return next((line.count("\t") + 1 for line in lines if "\t" in line), 1)
+    return next((line.partition("\r")[0].count("\t") + 1 for line in lines if "\t" in line), 1)
 
 
 def _file_and_column(member: str) -> tuple[str, int]:

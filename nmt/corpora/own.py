@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.archives import told_from
 from nmt.corpora.normalization import normalized
-from nmt.corpora.registry import Archive, Corpus, in_one_form, read_registry
+from nmt.corpora.registry import Archive, Corpus, check_url, in_one_form, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
 from nmt.settings.sections import NFC
@@ -62,12 +62,13 @@ def local_path(address: str) -> Path | None:
         return Path(os.path.expanduser(address))
     try:
         parts = urlsplit(address)
+        if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+            return Path(unquote(parts.path))
+        if parts.scheme in ("http", "https") and parts.netloc:
+            check_url(address)
+            return None
     except ValueError as error:
         raise UserError(f"{address}: {error}; correct it, or `mirror` in the config") from None
-    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
-        return Path(unquote(parts.path))
-    if parts.scheme in ("http", "https") and parts.netloc:
-        return None
     raise UserError(f"{address}: not an http, https or file URL; correct it, or `mirror` in the config")
 
 

@@ -129,6 +129,14 @@ def archive_path(address: str) -> str:
     return str(PurePosixPath(path))
 
 
+def check_url(url: str) -> None:
+    """Raise ValueError unless a server can be asked for `url`."""
+    if not re.fullmatch(r"[!-~]+", url):
+        raise ValueError("must be in ASCII, without spaces (write other characters as %20)")
+    if urlsplit(url).port == 0:  # raises ValueError where it is no number
+        raise ValueError("has no port 0")
+
+
 def read_registry(path: str | Path) -> dict[str, Corpus]:
     """The corpora of the registry at `path`, by name, in the order of the file.
 
@@ -212,6 +220,11 @@ def _corpus(row: dict[str, str]) -> Corpus:
     numbers = (_number(row[column], column) for column in ("pairs", "words"))
     corpus = Corpus(row["name"], _archives(row, sides), members, row["role"], *numbers)
     if len({(archive.path, member) for archive, member in corpus.sides}) < len(sides):
+        if len({archive.address for archive in corpus.archives}) > 1:
+            raise UserError(
+                f"the addresses of source and target have one path, {corpus.archives[0].path}, which names the file of "
+                "either here; name a copy of one that has another path"
+            )
         raise UserError(
             "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 (:1 and :2 "
             "for the archive itself) where each line holds both sides"
@@ -236,21 +249,24 @@ def _archives(row: dict[str, str], sides: list[str]) -> tuple[Archive, ...]:
 
 def _for_each(column: str, row: dict[str, str], addresses: list[str]) -> list[str]:
     """The entry of a column for each of `addresses`; a single entry is that of all if they are the same."""
-    given = row[column].split(",")
-    if len(given) == 1 and (len(set(addresses)) == 1 or not given[0]):
+    given = [one.strip() for one in row[column].split(",")]
+    is_one_file = len(set(addresses)) == 1
+    if len(given) == 1 and (is_one_file or not given[0]):
         given *= len(addresses)
-    if len(given) != len(addresses):
-        raise UserError(f"{column} {row[column]!r}: give one for each address, separated by a comma, or none")
-    return [one.strip() for one in given]
+    if len(given) != len(addresses) or (is_one_file and len(set(given)) > 1):
+        several = "; separate several mirrors of a file by spaces" if column == "mirrors" else ""
+        entries = "one" if is_one_file else "one for each address, separated by a comma,"
+        raise UserError(f"{column} {row[column]!r}: give {entries} or none{several}")
+    return given
 
 
 def _address(text: str) -> str:
     try:
         path = archive_path(text)
+        if "://" in text:
+            check_url(text)
     except ValueError as error:
         raise UserError(f"address {text!r}: {error}") from None
-    if "://" in text and not re.fullmatch(r"[!-~]+", text):
-        raise UserError(f"address {text!r}: must be in ASCII, without spaces; write other characters as %20")
     return text if "://" in text else path  # without ./
 
 

@@ -157,6 +157,8 @@ class _Transfer:
                 if error.code in TRANSIENT:
                     raise _BrokenError(f"the server answers {error.code} {error.reason}") from None
                 raise UnavailableError(f"the server answers {error.code} {error.reason}") from None
+        except http.client.InvalidURL as error:
+            raise UnavailableError(f"not a URL ({error})") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             # Without a network or a host waiting is useless, unless the transfer had begun.

@@ -7,7 +7,7 @@ import re
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OTHERS = {
-    rb"BZh[1-9]1AY&SY": "bzip2",
+    rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": "bzip2",
     rb"[\x50-\x5f]\x2a\x4d\x18|\x28\xb5\x2f\xfd": "Zstandard",
     rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18": "lz4",
     rb"LZIP[\x00\x01]": "lzip",

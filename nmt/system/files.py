@@ -211,10 +211,11 @@ def partial_name(final: Path) -> Path:
         process = leftover.stem.removeprefix(f".{final.name}.")
         if leftover.suffix not in (PARTIAL, FORMER) or not process.isdecimal() or _lives(int(process)):
             continue
-        if leftover.suffix == FORMER and not final.exists():
-            os.replace(leftover, final)
-        else:
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another process does the same
+            if leftover.suffix == FORMER and not final.exists():
+                os.replace(leftover, final)
+            else:
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
     return final.with_name(f".{final.name}.{os.getpid()}{PARTIAL}")
 
 

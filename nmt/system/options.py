@@ -51,8 +51,7 @@ def check(arguments: argparse.Namespace) -> None:
     for folder in outputs:
         if isinstance(folder, ReplacedFolder):
             check_outside(folder, inputs)
-    if _writes():
-        check_outputs(map(_written, outputs))
+    check_outputs(map(_written, outputs))
 
 
 def _check_streams(outputs: Iterable[Path]) -> None:
@@ -63,14 +62,6 @@ def _check_streams(outputs: Iterable[Path]) -> None:
             with suppress(OSError):
                 if path.is_file() and os.path.samestat(path.stat(), os.fstat(descriptor)):
                     raise UserError(f"{path}: output is redirected to this file, too; name another file")
-
-
-def _writes() -> bool:
-    """Whether this process writes the outputs: of those that torchrun starts, only the first does.
-
-    The others would try, at the same time, to remove what a killed process left beside an output.
-    """
-    return "TORCHELASTIC_RUN_ID" not in os.environ or os.environ.get("RANK") == "0"
 
 
 def _written(path: Output | OutputFolder) -> Path:

@@ -137,13 +137,16 @@ def spare_locks(persistence: Any, folder: Path) -> None:
     persistence._write_locks, persistence._delete_locks, persistence.cleanup_locks = write, remove_own, unlock
 
 
-def end_gently() -> None:
-    """Let the handler of SIGTERM run in its own thread: Snakemake's waits for a lock that the main thread may hold."""
-    handler = signal.getsignal(signal.SIGTERM)
-    if callable(handler):
-        signal.signal(
-            signal.SIGTERM, lambda *arguments: threading.Thread(target=handler, args=arguments, daemon=True).start()
-        )
+def end_gently(scheduler: Any) -> None:
+    """Let Snakemake handle SIGTERM in another thread: the handler waits for a lock that the main thread may hold.
+
+    `scheduler` is Snakemake's class; one without this handler is left alone.
+    """
+    handler = getattr(scheduler, "exit_gracefully", None)
+    if handler is not None:
+        scheduler.exit_gracefully = lambda *arguments: threading.Thread(
+            target=handler, args=arguments, daemon=True
+        ).start()
 
 
 def end_with_run() -> None:

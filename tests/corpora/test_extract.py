@@ -100,6 +100,7 @@ def test_files_without_members(tmp_path: Path, pack: object) -> None:
     ("pack", "kind"),
     [
         (bz2.compress, "bzip2"),
+        (lambda _: bz2.compress(b""), "bzip2"),
         (lambda text: b"\x28\xb5\x2f\xfd" + text, "Zstandard"),
         (lambda text: b"\x50\x2a\x4d\x18\x04\0\0\0" + text, "Zstandard"),  # as pzstd begins
         (lambda text: b"\x04\x22\x4d\x18" + text, "lz4"),

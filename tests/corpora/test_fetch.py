@@ -724,6 +724,7 @@ def test_a_file_whose_end_is_not_known_needs_its_length(server: Server, tmp_path
         (raw(b"HTTP/1.1 302 Found", b"Location: ftp://127.0.0.1:1/x"), "cannot be reached"),
         (raw(b"HTTP/1.1 302 Found", b"Location: file:///etc/passwd"), "answers 302 .* not allowed"),
         (raw(b"HTTP/1.1 302 Found", b"Location: http://[::1"), "not a URL"),
+        (raw(b"HTTP/1.1 302 Found", b"Location: http://127.0.0.1:port/"), "not a URL"),
         (raw(b"HTTP/1.1 302 Found", b"Location: http://127.0.0.1:99999/"), "not a URL|no answer|cannot be reached"),
         (raw(b"HTTP/1.1 404 \x1b[2J\x1b]0;owned\x07\x9b"), r"answers 404 \\x1b\[2J"),
         (raw(b"\x1b[2J HTTP"), "no answer"),

@@ -102,7 +102,9 @@ def test_a_mirror_is_needed_as_long_as_an_archive_is_missing(tmp_path: Path) -> 
             check_mirror(mirror, ["here", "missing"])
 
 
-@pytest.mark.parametrize("mirror", ["http://[::1/x", "http://[x]/", "http://a\u2100b/", "file://[x"])
+@pytest.mark.parametrize(
+    "mirror", ["http://[::1/x", "http://[x]/", "http://a\u2100b/", "file://[x", "http://a/b c", "http://a:port/b"]
+)
 def test_a_mirror_that_is_no_url_is_a_line(mirror: str) -> None:
     with pytest.raises(UserError, match=rf"^{re.escape(mirror)}: .*; correct it, or `mirror` in the config$"):
         check_mirror(mirror, ["missing"])

@@ -82,7 +82,7 @@ def test_a_monolingual_corpus_has_a_target_side_alone(tmp_path: Path) -> None:
     for change in ({"source_address": "x/a.en.xz"}, {"source_member": "a.en"}):
         with pytest.raises(UserError, match="line 2: a monolingual corpus has a target side alone"):
             read_registry(written(tmp_path, row | change))
-    with pytest.raises(UserError, match=f"line 2: published '{MD5},': give one for each address"):
+    with pytest.raises(UserError, match=f"line 2: published '{MD5},': give one or none"):
         read_registry(written(tmp_path, row | {"published": f"{MD5},"}))
 
 
@@ -135,7 +135,11 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"target_member": "a/../../toy.fr"}, "member 'a/../../toy.fr'"),
         ({"target_member": "<data>"}, "member '<data>'"),
         ({"source_address": "{archive}.en"}, "address '{archive}.en'"),
-        ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces; write other characters as %20"),
+        ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces (write other characters as %20)"),
+        ({"source_address": "https://host:port/b.tgz"}, "address 'https://host:port/b.tgz': Port could not be"),
+        ({"mirrors": "https://host:0/b.tgz"}, "address 'https://host:0/b.tgz': has no port 0"),
+        ({"mirrors": "https://m/a,https://n/a"}, "give one or none; separate several mirrors of a file by spaces"),
+        ({"bytes": "1,2"}, "bytes '1,2': give one or none"),
         ({"source_address": "https://host/a%00%1b.tgz"}, "address 'https://host/a%00"),
         ({"source_address": "a" * 201}, "of parts of at most 200 bytes"),
         ({"target_member": "-toy.fr"}, "member '-toy.fr': write ./-toy.fr, because a minus sign begins an option"),

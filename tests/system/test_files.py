@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nmt.system.checksums import recorded
 from nmt.system.errors import UserError
-from nmt.system.files import atomic_folder, check_outputs, check_room, sync_folder
+from nmt.system.files import atomic_folder, check_outputs, check_room, partial_name, sync_folder
 from nmt.system.text import read_lines, write_lines
 from tests.conftest import SmallDisk
 
@@ -100,6 +100,24 @@ def test_a_folder_moved_aside_by_a_killed_process_is_put_back(tmp_path: Path, mo
         raise UserError("no more")
     assert (tmp_path / "folder" / "file").read_text() == "old"
     assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+@pytest.mark.parametrize("suffix", ["partial", "former"])
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
+def test_two_processes_may_find_the_same_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, make: Callable[[Path], None]
+) -> None:
+    """The other process is quicker; torchrun starts several at once."""
+    leftover = tmp_path / f".folder.1.{suffix}"
+    make(leftover)
+
+    def is_removed_meanwhile(process: int) -> bool:
+        leftover.rename(tmp_path / "elsewhere")
+        return False
+
+    monkeypatch.setattr("nmt.system.files._lives", is_removed_meanwhile)
+    assert partial_name(tmp_path / "folder").name == f".folder.{os.getpid()}.partial"
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
 
 
 def test_a_folder_that_cannot_be_moved_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

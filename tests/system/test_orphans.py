@@ -122,13 +122,14 @@ def test_a_run_knows_whether_others_live(tmp_path: Path) -> None:
 def test_a_signal_does_not_wait_for_a_lock_of_the_main_thread() -> None:
     lock, done = threading.Lock(), threading.Event()
 
-    def handler(*_: object) -> None:
-        with lock:
-            done.set()
+    class Scheduler:
+        def exit_gracefully(self, *_: object) -> None:
+            with lock:
+                done.set()
 
-    before = signal.signal(signal.SIGTERM, handler)
+    end_gently(Scheduler)
+    before = signal.signal(signal.SIGTERM, Scheduler().exit_gracefully)
     try:
-        end_gently()
         with lock:
             signal.raise_signal(signal.SIGTERM)
             assert not done.is_set()

@@ -92,20 +92,6 @@ def test_under_torchrun_a_second_training_does_not_wait(
     assert capsys.readouterr().err.endswith("another process trains there; wait for it to end\n")
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_only_the_first_process_removes_what_a_killed_one_left(
-    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rank: int
-) -> None:
-    """Two that removed the same folder at the same time could both fail."""
-    monkeypatch.setattr(train, "run", lambda _: None)
-    for name, value in (("TORCHELASTIC_RUN_ID", "1"), ("RANK", str(rank))):
-        monkeypatch.setenv(name, value)
-    left = tmp_path / f".model.{'9' * 12}.partial"
-    left.mkdir()
-    assert main(arguments(toy, tmp_path)) == 0
-    assert left.exists() == (rank > 0)
-
-
 class KilledError(Exception):
     pass
 

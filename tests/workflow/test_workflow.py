@@ -151,6 +151,22 @@ def test_a_training_that_is_stopped_says_so_and_can_go_on(done: Tree, number: si
     assert not model.exists() or not any(model.iterdir())
 
 
+def test_sigterm_ends_a_snakemake_that_waits_for_outputs(here: Tree) -> None:
+    """In a job on a cluster, too, whose Snakemake runs without hooks."""
+    path, said = here.folder / "path", here.folder / "said"
+    path.mkdir()
+    (path / "python").write_text("#!/bin/sh\n")
+    (path / "python").chmod(0o755)
+    words = ("--cores", "1", "--no-hooks", "--latency-wait", "5", "--forcerun", "shortlist")
+    with here.start(*words, configs=SMOKE, path=str(path), said=said) as process:
+        try:
+            wait_until(lambda: "Waiting at most 5 seconds" in said.read_text(), "it waits", 0.1)
+            process.terminate()
+            assert process.wait(60) == 1
+        finally:
+            process.kill()
+
+
 def test_a_job_of_a_killed_run_ends_before_its_step_is_taken_again(here: Tree) -> None:
     """Otherwise it would replace what the later run has made, with the settings of the earlier one."""
     with running(here.folder, "smoke", "shortlist:language=fr") as earlier:

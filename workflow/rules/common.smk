@@ -32,7 +32,7 @@ from nmt.settings.ownership import check_owner, check_results, record, record_re
 from nmt.settings.project import find
 from nmt.system.claims import claim
 from nmt.system.errors import UserError
-from nmt.system.orphans import announce, clear_locks, spare_locks
+from nmt.system.orphans import announce, clear_locks, end_gently, spare_locks
 from nmt.system.records import leave_marks, remember_failures
 from nmt.system.streams import escape_output, outlive_readers
 from nmt.training.metrics import is_lost
@@ -79,6 +79,7 @@ with one_line_mistakes():
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
     LOST = [variant for variant in EXPERIMENT.variants if is_lost(EXPERIMENT.name, variant)]
 announce()
+end_gently(getattr(snakemake.workflow, "JobScheduler", None))
 PLAIN_NAME = plain_names(workflow)
 persistence = getattr(snakemake.workflow, "FilePersistence", None)
 if workflow.is_main_process:

@@ -143,13 +143,15 @@ def run(arguments: argparse.Namespace) -> None:
             of_words.add(word_means(relative, trained.source.owners(sentence.source[:-1])), labels)
             [attended] = alignments(aligner.model, [sentence.source_ids], [sentence.target_ids])
             aligned.add(alpha, attended[:-1].argmax(axis=1))
-    if not aligned.count:
-        raise UserError(f"{arguments.translation}: no words in it; translate the set again")
-    for name, count in zip(classes, of_words.counts, strict=True):
-        if not count:
-            warn(f"{arguments.source}: no word of the class {name}; it is left out")
-    statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
-    rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
+    rows: list[list[str]] = []
+    if aligned.count:
+        for name, count in zip(classes, of_words.counts, strict=True):
+            if not count:
+                warn(f"{arguments.source}: no word of the class {name}; it is left out")
+        statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
+        rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
+    else:
+        warn(f"{arguments.translation}: no words in it; the table has no rows")
     write_csv(arguments.output_csv, COLUMNS, rows)
     page = markdown(rows, len(sentences), settings.permutations, arguments.labels, arguments.generated)
     write_lines(arguments.output_md, page)

@@ -129,6 +129,19 @@ def test_the_punctuation_around_a_word_of_running_text_is_no_part_of_it() -> Non
     assert [spoken(word, False) for word in ("L&apos;", "&quot;")] == ["l'", '"']
 
 
+def test_a_model_that_translates_nothing_has_a_table_without_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As one that was hardly trained may do."""
+    fine.make(tmp_path)
+    (tmp_path / "empty.txt").write_text("\n" * len(fine.SOURCE))
+    assert main([*words(tmp_path), "--translation", str(tmp_path / "empty.txt")]) == 0
+    assert (tmp_path / "dimensions.csv").read_text().count("\n") == 1
+    assert "over 0 sentences" in (tmp_path / "dimensions.md").read_text()
+    [line] = capsys.readouterr().err.split("\n")[:-1]
+    assert line.endswith("empty.txt: no words in it; the table has no rows")
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -137,7 +150,6 @@ def test_the_punctuation_around_a_word_of_running_text_is_no_part_of_it() -> Non
             ["--aligner", "fixed"],
             "but --aligner needs attention",
         ),
-        (["--translation", "empty.txt"], "empty.txt: no words in it; translate the set again"),
         (["--translation", "short.txt"], "short.txt: 1 lines, but "),
         (["--aligner", "other"], "other: its vocabularies are not those of "),
     ],
@@ -147,7 +159,6 @@ def test_what_does_not_fit(
 ) -> None:
     fine.make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    Path("empty.txt").write_text("\n" * len(fine.SOURCE))
     Path("short.txt").write_text("\n")
     fine.save_other(tmp_path / "other")
     assert main([*words(tmp_path), *more]) == 1
