@@ -14,11 +14,12 @@ unexport PYTHONDONTWRITEBYTECODE # otherwise each of hundreds of processes would
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-GIVEN = $(if $(MIRROR),'mirror=$(MIRROR)') $(if $(SEEDS),'seeds=$(SEEDS)')
+quoted = '$(subst ','\'',$(1))'
+GIVEN = $(if $(MIRROR),$(call quoted,mirror=$(MIRROR))) $(if $(SEEDS),$(call quoted,seeds=$(SEEDS)))
 DEMO = snakemake $(if $(MIRROR)$(SEEDS),--config $(GIVEN)) --configfile $(CONFIG) --cores $(CORES)
 REPORTS := results/demo/report.html results/demo-choi/report.html results/multi30k/report.html
 
-OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config 'mirror=$(MIRROR)' --configfile
+OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config $(call quoted,mirror=$(MIRROR)) --configfile
 STUDY = config/bahdanau2015/open
 EVALUATION = evaluation/RNNsearch-50/newstest2014.json
 
@@ -75,7 +76,7 @@ open-bpe: .venv/made
 			--output-csv results/open/bpe-$$set.csv --output-md results/open/bpe-$$set.md || exit; done
 
 moses: .venv/made
-	@python -m nmt moses_build --sources "$(SOURCES)" --threads $(CORES) --output data/tools/moses/built.json
+	@python -m nmt moses_build --sources $(call quoted,$(SOURCES)) --threads $(CORES) --output data/tools/moses/built.json
 
 # Training and decoding compared with a plain version of the same model, and a profile of an update: results/bench.
 bench: .venv/made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -100,6 +101,22 @@ def test_make_counts_the_cores_without_nproc(tmp_path: Path) -> None:
     command = ["make", "--dry-run", "demo"]
     run = subprocess.run(command, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True)
     assert f"--cores {os.cpu_count()} --resources gpu={os.cpu_count()} " in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["demo", 'MIRROR=Peter\'s "copy", of a'], 'mirror=Peter\'s "copy", of a'),
+        (["open", "MIRROR=Peter's"], "mirror=Peter's"),
+        (["demo", "SEEDS=[1, 2]"], "seeds=[1, 2]"),
+        (["moses", "SOURCES=$$HOME/Peter's"], "$HOME/Peter's"),
+    ],
+)
+def test_make_hands_on_what_it_is_given(words: list[str], expected: str) -> None:
+    command = ["make", "--dry-run", "--old-file", ".venv/made", *words]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = re.split(r"(?<!\\)\n", run.stdout)
+    assert any(expected in shlex.split(line) for line in lines if "Peter" in line or "seeds" in line)
 
 
 def test_files_that_contributing_names_are_there() -> None:

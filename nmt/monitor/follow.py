@@ -201,8 +201,8 @@ def packages() -> dict[str, str]:
 
 @cache
 def stage_of(rule: str) -> str:
-    """The stage of a rule, whose name is that of its module, perhaps with an ending."""
+    """The stage of a rule, whose name is that of its module, perhaps with an ending; the last one for other rules."""
     modules = [module for module in packages() if rule == module or rule.startswith(f"{module}_")]
     if not modules:
-        return LAST_STAGE if rule == "all" else STAGES["corpora"]
+        return STAGES["corpora"] if rule == "development" else LAST_STAGE
     return STAGES.get(packages()[max(modules, key=len)], LAST_STAGE)

@@ -299,6 +299,7 @@ def test_make_demo_uses_the_logger(code: int, tmp_path: Path) -> None:
         ("sheet_table1", "tables and figures"),
         ("table1", "tables and figures"),
         ("all", "tables and figures"),
+        ("of_another_workflow", "tables and figures"),
     ],
 )
 def test_the_stage_of_a_rule(rule: str, stage: str) -> None:

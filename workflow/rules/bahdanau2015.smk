@@ -22,7 +22,7 @@ if PAPER.table1:
             "../../environment.yml"
         params:
             contents=contents(ARTEFACTS["table1"].printed),
-            labels=labels(SYSTEMS),
+            **named(SYSTEMS),
             phrase_based=phrase_based_options(EXPERIMENT),
             generated=MADE_UP,
             code=code("bahdanau2015.table1"),
@@ -51,7 +51,7 @@ if PAPER.table2:
             "../../environment.yml"
         params:
             contents=contents(ARTEFACTS["table2"].printed),
-            labels=[variant.label for variant in EXPERIMENT.variants.values()],
+            **named(EXPERIMENT.variants),
             generated=MADE_UP,
             code=code("bahdanau2015.table2"),
         shell:
@@ -78,7 +78,7 @@ if PAPER.table3:
         conda:
             "../../environment.yml"
         params:
-            labels=labels(PAPER.table3.models),
+            **named(PAPER.table3.models),
             set=lambda wildcards: PLACES[wildcards.place],
             language=untokenized(LANGUAGES[1]),
             settings=PAPER.table3.to_json(),
@@ -109,7 +109,7 @@ if PAPER.figure2:
         conda:
             "../../environment.yml"
         params:
-            labels=labels(curves(PAPER, EXPERIMENT)),
+            **named(curves(PAPER, EXPERIMENT)),
             settings=PAPER.figure2.to_json("bin_width", "fewest"),
             bleu=bleu_options(EXPERIMENT),
             seed=EXPERIMENT.seed,

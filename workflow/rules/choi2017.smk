@@ -26,7 +26,7 @@ if PAPER.table1:
         params:
             contents=contents(ARTEFACTS["table1"].printed),
             pair=language_pair(EXPERIMENT),
-            labels=labels(EXPERIMENT.variants),
+            **named(EXPERIMENT.variants),
             beams=list(BEAMS),
             generated=MADE_UP,
             code=code("choi2017.table1"),
@@ -55,7 +55,7 @@ if PAPER.table2:
             **growing(mem_mb=16000, runtime=720, gpu=1),
         params:
             models=[f"{DATA}/models/{variant}" for variant in timed(PAPER)],
-            labels=labels(timed(PAPER)),
+            **named(timed(PAPER)),
             sentences=PAPER.table2.sentences,
             settings=EXPERIMENT.translate.to_json(),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
@@ -108,7 +108,7 @@ if PAPER.parameters:
         params:
             contents=contents(ARTEFACTS["parameters"].printed),
             pair=language_pair(EXPERIMENT),
-            labels=labels(EXPERIMENT.models),
+            **named(EXPERIMENT.models),
             compared=COMPARED,
             generated=MADE_UP,
             code=code("choi2017.parameters"),
@@ -143,7 +143,7 @@ if PAPER.figure4:
             **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
             settings=PAPER.figure4.to_json(),
-            labels=labels([PAPER.figure4.model, PAPER.figure4.aligner]),
+            **named([PAPER.figure4.model, PAPER.figure4.aligner]),
             words=[own_digest(file) for file in PAPER.figure4.files],
             seed=EXPERIMENT.seed,
             device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),

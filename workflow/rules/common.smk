@@ -213,6 +213,11 @@ def labels(systems):
     return [SYSTEMS[system] for system in systems]
 
 
+def named(systems):
+    """The labels of systems as a param, and which system has which: Snakemake does not compare the order of inputs."""
+    return dict(labels=labels(systems), systems=[f"{system}: {SYSTEMS[system]}" for system in systems])
+
+
 # The vocabularies, which decide the words that the models know.
 VOCABULARIES = dict(shortlists=both("<data>/shortlist/{language}.tsv"), codes=CODES)
 

@@ -99,7 +99,7 @@ rule significance:
     conda:
         "../../environment.yml"
     params:
-        labels=labels(SYSTEMS),
+        **named(SYSTEMS),
         pairs=compared_options(EXPERIMENT),
         bleu=bleu_options(EXPERIMENT),
         generated=MADE_UP,

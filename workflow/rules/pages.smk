@@ -93,7 +93,7 @@ rule index:
         sets=TEST,
         languages=untokenized(LANGUAGES),
         pieces=[side for side, one in zip(SIDES, LANGUAGES) if HAS_PIECES and not has_spaces(one)],
-        labels=labels(EXPERIMENT.variants),
+        **named(EXPERIMENT.variants),
         baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
         generated=MADE_UP,
         code=code("index"),
