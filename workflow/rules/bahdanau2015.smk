@@ -21,8 +21,8 @@ if PAPER.table1:
         conda:
             "../../environment.yml"
         params:
-            contents=contents(ARTEFACTS["table1"].printed),
             **named(SYSTEMS),
+            contents=contents(ARTEFACTS["table1"].printed),
             phrase_based=phrase_based_options(EXPERIMENT),
             generated=MADE_UP,
             code=code("bahdanau2015.table1"),
@@ -50,8 +50,8 @@ if PAPER.table2:
         conda:
             "../../environment.yml"
         params:
-            contents=contents(ARTEFACTS["table2"].printed),
             **named(EXPERIMENT.variants),
+            contents=contents(ARTEFACTS["table2"].printed),
             generated=MADE_UP,
             code=code("bahdanau2015.table2"),
         shell:

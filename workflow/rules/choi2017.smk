@@ -24,9 +24,9 @@ if PAPER.table1:
         conda:
             "../../environment.yml"
         params:
+            **named(EXPERIMENT.variants),
             contents=contents(ARTEFACTS["table1"].printed),
             pair=language_pair(EXPERIMENT),
-            **named(EXPERIMENT.variants),
             beams=list(BEAMS),
             generated=MADE_UP,
             code=code("choi2017.table1"),
@@ -54,8 +54,8 @@ if PAPER.table2:
         resources:
             **growing(mem_mb=16000, runtime=720, gpu=1),
         params:
-            models=[f"{DATA}/models/{variant}" for variant in timed(PAPER)],
             **named(timed(PAPER)),
+            models=[f"{DATA}/models/{variant}" for variant in timed(PAPER)],
             sentences=PAPER.table2.sentences,
             settings=EXPERIMENT.translate.to_json(),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
@@ -106,9 +106,9 @@ if PAPER.parameters:
         conda:
             "../../environment.yml"
         params:
+            **named(EXPERIMENT.models),
             contents=contents(ARTEFACTS["parameters"].printed),
             pair=language_pair(EXPERIMENT),
-            **named(EXPERIMENT.models),
             compared=COMPARED,
             generated=MADE_UP,
             code=code("choi2017.parameters"),
@@ -142,8 +142,8 @@ if PAPER.figure4:
         resources:
             **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
-            settings=PAPER.figure4.to_json(),
             **named([PAPER.figure4.model, PAPER.figure4.aligner]),
+            settings=PAPER.figure4.to_json(),
             words=[own_digest(file) for file in PAPER.figure4.files],
             seed=EXPERIMENT.seed,
             device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),

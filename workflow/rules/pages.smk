@@ -82,6 +82,7 @@ rule index:
     conda:
         "../../environment.yml"
     params:
+        **named(EXPERIMENT.variants),
         experiment=EXPERIMENT.name,
         head=papers.page_head(EXPERIMENT),
         shown=[f"{EXPERIMENT.results}/{file}" for _, file in PAGE],
@@ -93,7 +94,6 @@ rule index:
         sets=TEST,
         languages=untokenized(LANGUAGES),
         pieces=[side for side, one in zip(SIDES, LANGUAGES) if HAS_PIECES and not has_spaces(one)],
-        **named(EXPERIMENT.variants),
         baseline=(["--baseline", *labels([PHRASE_BASED])] if PHRASE_BASED in SYSTEMS else []),
         generated=MADE_UP,
         code=code("index"),
