@@ -10,7 +10,7 @@ import argparse
 from nmt.papers.choi2017.specialized_dimensions import COLUMNS as SPECIALIZED
 from nmt.papers.choi2017.weights import add_one_sentence_arguments, one_sentence
 from nmt.report.panels import Panel, write_panels
-from nmt.system.errors import UserError
+from nmt.system.errors import UserError, warn
 from nmt.system.options import Output
 from nmt.system.tables import SHOWN, read_csv
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     chosen = [dict(zip(SPECIALIZED, row, strict=True)) for row in read_csv(arguments.dimensions, SPECIALIZED)]
     if not chosen:
-        raise UserError(f"{arguments.dimensions}: no dimensions in it; make it again")
+        warn(f"{arguments.dimensions}: no dimensions in it, so there are no weights")
     sentence, alpha = one_sentence(arguments, "Figure 4")
     panels = []
     for row in chosen:

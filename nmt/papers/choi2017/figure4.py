@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.papers.choi2017 import figure2
-from nmt.report.drawing import add_outputs
+from nmt.report.drawing import add_outputs, save, style
+from nmt.report.heatmap import draw
+from nmt.report.panels import read_panels
+from nmt.system.errors import warn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,4 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    figure2.run(arguments)
+    panels = read_panels(arguments.points, may_be_empty=True)
+    if not panels:
+        warn(f"{arguments.points}: no weights in it; Figure 4 is empty")
+    with style():
+        save(draw(panels, columns=3, otherwise="no words in the translations"), arguments.outputs)

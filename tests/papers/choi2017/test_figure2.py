@@ -12,8 +12,14 @@ from nmt.report.panels import COLUMNS
 POINTS = "".join(f"{name},0,0,œuvre,work,0.75\n" for name in ("Baseline", "AttY", "AttY2D", "C+AttY2D"))
 
 
-@pytest.mark.parametrize("figure", ["figure2", "figure4"])
-def test_panels_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], figure: str) -> None:
+@pytest.mark.parametrize(
+    ("figure", "code", "said"),
+    [
+        ("figure2", 1, "points.csv: no alignment in it; make the file again"),
+        ("figure4", 0, "points.csv: no weights in it; Figure 4 is empty"),
+    ],
+)
+def test_panels_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], figure: str, code: int, said: str) -> None:
     (tmp_path / "points.csv").write_text(",".join(COLUMNS) + "\n" + POINTS, encoding="utf-8")
     drawn = []
     for run in ("first", "second"):
@@ -25,7 +31,7 @@ def test_panels_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str], figu
     for text in ("(Baseline)", "(AttY)", "(AttY2D)", "(C+AttY2D)", "œuvre"):
         assert f"<!-- {text} -->" in svg
     (tmp_path / "points.csv").write_text(",".join(COLUMNS) + "\n")
-    assert main([f"choi2017.{figure}", "--points", str(tmp_path / "points.csv"), "--outputs", *outputs]) == 1
-    assert "points.csv: no alignment in it; make the file again" in capsys.readouterr().err
+    assert main([f"choi2017.{figure}", "--points", str(tmp_path / "points.csv"), "--outputs", *outputs]) == code
+    assert said in capsys.readouterr().err
     width, height = (int.from_bytes(drawn[0][2][place : place + 4]) for place in (16, 20))
     assert width > 1.4 * height
