@@ -122,13 +122,14 @@ def extract(
 
 
 def count_columns(archive: Path, member: str) -> int:
-    """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError.
-
-    Here a carriage return ends a line, too: `extract` then says that the whole table has no other ends.
-    """
-    found = contents(archive, [member.removeprefix("./")])
-    lines = (line for _, stream in found for line in _lines(stream, _place(archive, member, 0)))
-    return next((line.partition("\r")[0].count("\t") + 1 for line in lines if "\t" in line), 1)
+    """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError."""
+    columns = 1
+    for _, stream in contents(archive, [member.removeprefix("./")]):
+        for line in _lines(stream, _place(archive, member, 0)):
+            columns = line.count("\t") + 1 if columns == 1 else columns
+            if columns > 1 and "\r" not in line:  # of a table that ends its lines so, the end of the file tells
+                return columns
+    return columns
 
 
 def _file_and_column(member: str) -> tuple[str, int]:

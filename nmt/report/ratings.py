@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.figure import Figure
 
@@ -52,6 +53,9 @@ def read_bins(path: str) -> dict[str, list[Bin]]:
     for corpus, bins in corpora.items():
         if not any(one.pairs for one in bins):
             raise UserError(f"{path}: {corpus} has no pairs; make the file again")
+        for one, other in pairwise(bins):
+            if one.high is None or other.low is None or one.high > other.low:
+                raise UserError(f"{path}: the scores of {corpus} do not rise from row to row; make the file again")
     return corpora
 
 

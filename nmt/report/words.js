@@ -80,12 +80,18 @@ function follow(container, words, sources, said, row, about) {
   rove(container, words, words.length);
 }
 
+const LARGEST = 20_000; // cells that a browser draws in less than a second
+
 // A heat map: a row for each target word, a column for each source word. It is as wide as there is room, and the source
 // words stay in sight as the page is scrolled.
 function grid(parent, source, target, rows, label) {
   const sources = [...split(source).slice(0, rows[0].length / 2 - 1), END];
   const targets = split(target);
   const box = add(parent, "div", undefined, { class: "grid" });
+  if (rows.length * sources.length > LARGEST) {
+    add(box, "p", "Too many words for a heat map: point at a word of the translation to see what it attends to.", { class: "faint" });
+    return;
+  }
   const said = add(box, "p", "Point at a cell to see its words and its weight.", { class: "faint", role: "status" });
   const table = add(box, "table", undefined, { role: "grid", "aria-label": label, style: `--columns: ${sources.length}` });
   const head = add(add(table, "thead"), "tr");

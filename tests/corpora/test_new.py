@@ -153,7 +153,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             ["mine", *FILES[:-2], "more.tsv"],
             "more.tsv: has 3 columns; name the two that hold the text, as in more.tsv:1",
         ),
-        (["mine", *FILES[:-2], "old.tsv", "--languages", "de", "fi"], "old.tsv:1: lines end in carriage returns"),
+        (["mine", *FILES[:-2], "old.tsv", "--languages", "de", "fi"], "old.tsv: lines end in carriage returns"),
         (
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
             "both.tsv:3: line 1 has 2 columns",
@@ -197,7 +197,7 @@ def test_a_mistake_is_a_line_and_writes_nothing(
     Path("cut.fi").write_bytes(gzip.compress(b"a\n" * 5)[:15])
     Path("both.tsv").write_text("a\tb\n" * 5)
     Path("old.tsv").write_text("a\tb\r" * 5)
-    Path("more.tsv").write_text("\n" + "1\ta\tb\n" * 4)
+    Path("more.tsv").write_text("\n1\ta\r\tb\n" + "1\ta\tb\n" * 4, newline="")
     Path("data/mine").mkdir(parents=True)
     shutil.copy("test.de", "data/mine/x.de")
     with zipfile.ZipFile("both.zip", "w") as archive:

@@ -641,6 +641,27 @@ def test_two_alignments_are_side_by_side_and_fit(arguments: list[str], tmp_path:
     assert inner
 
 
+def test_a_sentence_of_hundreds_of_words_has_no_heat_map(arguments: list[str], tmp_path: Path) -> None:
+    """A browser would draw it for a minute."""
+    words = [f"word{number}" for number in range(200)]
+    (tmp_path / "big.source").write_text(" ".join(words) + "\n" * SENTENCES)
+    one = {
+        "line": 0,
+        "rank": 0,
+        "source": [*words, "<eos>"],
+        "target": [*words, "<eos>"],
+        "weights": [[1 / 201] * 201] * 201,
+    }
+    for model in TARGETS:
+        (tmp_path / f"{model}.big").write_text(json.dumps(one) + "\n")
+    main(arguments)
+    with browser(f"{(tmp_path / 'results/index.html').as_uri()}#big/1") as page:
+        page.until("document.querySelectorAll('.cards button').length === 2")
+        page.ask("document.querySelector('.cards button').click()")
+        page.until("document.querySelector('.grid') !== null")
+        assert page.ask("document.querySelector('.grid').textContent").startswith("Too many words for a heat map: ")
+
+
 def test_an_address_that_names_nothing_shows_the_summary(arguments: list[str], tmp_path: Path) -> None:
     main(arguments)
     shown = "[...document.querySelectorAll('.tab')].find((one) => !one.hidden).id"

@@ -37,6 +37,8 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
         (["a,x,1,2,3,"], "row 2"),
         (["a,1"], "row 2"),
         (["a,,,0,0,"], "a has no pairs"),
+        (ROWS[1:2] * 2, "the scores of a$b$c do not rise from row to row; make the file again"),
+        (ROWS[2::-1], "the scores of a$b$c do not rise from row to row"),
         (["a,,1e101,1,1,"], "row 2: too large a number: '1e101'"),
     ],
 )

@@ -10,7 +10,7 @@ from nmt.papers.choi2017 import table1, table2
 from nmt.papers.choi2017.printed import check_number
 from nmt.report.markup import add_table_arguments
 from nmt.system.errors import UserError
-from nmt.system.tables import read_csv, whole, write_csv
+from nmt.system.tables import read_csv, rows_of_csv, whole, write_csv
 from nmt.system.text import read_lines, write_lines
 
 KEYS = ("pair", "model", "batch", "beam")  # of a row
@@ -19,7 +19,7 @@ COUNTS = ("batch", "beam", "sentences", "development_sentences", "seeds")
 MAY_BE_EMPTY = re.compile("more_seconds|paper_.*|.*_ceiling|.*_sd")  # columns that hold nothing where nothing is known
 ONE = {"seeds": "1"}  # what a table of models with one seed each does not say
 LAYOUTS = {
-    ",".join(columns): (table, columns)
+    columns: (table, columns)
     for table, columns in ((table1, table1.COLUMNS), (table1, table1.WITH_SEEDS), (table2, table2.COLUMNS))
 }
 
@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _layout(path: str) -> tuple[ModuleType, tuple[str, ...]]:
     """The module of the table in a file, and its columns. Raises UserError."""
-    try:
-        return LAYOUTS[next(read_lines(path), "")]
-    except KeyError:
-        raise UserError(f"{path}: neither Table 1 nor Table 2 of this paper; name a CSV of its step") from None
+    header = next(iter(rows_of_csv(read_lines(path))), [])
+    if tuple(header) not in LAYOUTS:
+        raise UserError(f"{path}: neither Table 1 nor Table 2 of this paper; name a CSV of its step")
+    return LAYOUTS[tuple(header)]
 
 
 def _check_numbers(row: dict[str, str], where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,22 @@ def test_table_2_of_two_pairs_with_other_models(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_that_a_spreadsheet_has_saved(tmp_path: Path) -> None:
+    """With quotation marks around every cell, a byte order mark and carriage returns."""
+    made(table1(tmp_path), tmp_path, "a.csv")
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    with (tmp_path / "saved.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    for name in ("a.csv", "saved.csv"):
+        assert join(tmp_path, name) == 0
+        assert (tmp_path / "both.csv").read_text() == (tmp_path / "a.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
+        (("old.csv",), "old.csv: lines end in carriage returns; convert the file"),
         (("a.csv", "a.csv"), "a.csv: En-Fi is in an earlier table, too"),
         (("a.csv", "b.csv"), "b.csv: another table than"),
         (("times.csv",), "times.csv: neither Table 1 nor Table 2"),
@@ -92,6 +106,7 @@ def test_tables_that_do_not_fit(
     made(table1(tmp_path), tmp_path, "a.csv")
     made(table2(tmp_path), tmp_path, "b.csv")
     (tmp_path / "header.csv").write_text((tmp_path / "a.csv").read_text().split("\n")[0] + "\n")
+    (tmp_path / "old.csv").write_text((tmp_path / "a.csv").read_text().replace("\n", "\r"))
     (tmp_path / "words.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", ",long,"))
     for name, other in (("empty", ""), ("negative", "-4.00")):
         (tmp_path / f"{name}.csv").write_text((tmp_path / "b.csv").read_text().replace(",4.00,", f",{other},"))
