@@ -87,7 +87,12 @@
     event.preventDefault();
     translate();
   };
+  function translateAddress() {
+    try { at("text").value = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
+    if (at("text").value) translate();
+  }
+
+  addEventListener("hashchange", translateAddress);
   say("");
-  try { at("text").value = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
-  if (at("text").value) translate();
+  translateAddress();
 }
