@@ -23,8 +23,7 @@ from nmt.monitor.gather_metrics import COLUMNS, DEVELOPMENT_BLEU, DEVELOPMENT_NL
 from nmt.report.drawing import ROUND, add_legend, add_outputs, literal, save, style
 from nmt.report.systems import add_systems, styles
 from nmt.system.errors import UserError
-from nmt.system.tables import read_csv, real, whole
-from nmt.system.text import read_lines
+from nmt.system.tables import header_of_csv, read_csv, real, whole
 
 WITHOUT_SEEDS = COLUMNS[:5]  # the columns of earlier versions
 TITLES = {
@@ -71,20 +70,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_curves(path: str) -> Curves:
     """Model -> measure -> its curves; models in the order of the file. Raises UserError.
 
-    A model's next seed begins where the seed is another or, in a file without seeds, where updates do not increase.
+    In a file without seeds, a model's next seed begins where updates do not increase.
     """
     curves: Curves = {}
-    columns = WITHOUT_SEEDS if next(read_lines(path), "") == ",".join(WITHOUT_SEEDS) else COLUMNS
+    columns = WITHOUT_SEEDS if header_of_csv(path) == WITHOUT_SEEDS else COLUMNS
     for number, (model, measure, updates, hours, value, *more) in enumerate(read_csv(path, columns), 2):
         try:
             of_seeds = curves.setdefault(model, {one: [] for one in MEASURES})[measure]
             seed, start = map(whole, more) if more else (None, 0)
-            last = of_seeds[-1] if of_seeds else None
-            if last is None or seed != last.seed or (seed is None and whole(updates) <= last.updates[-1]):
-                of_seeds.append(Curve(seed, start))
-            of_seeds[-1].updates.append(whole(updates))
-            of_seeds[-1].hours.append(real(hours))
-            of_seeds[-1].values.append(real(value))
+            curve = next((one for one in reversed(of_seeds) if one.seed == seed), None)
+            rises = curve is not None and whole(updates) > curve.updates[-1]
+            if curve is None or (seed is None and not rises):
+                curve = Curve(seed, start)
+                of_seeds.append(curve)
+            elif not rises:
+                raise ValueError(f"{measure} of {model} is not in the order of updates")
+            curve.updates.append(whole(updates))
+            curve.hours.append(real(hours, 0))
+            curve.values.append(real(value, 0))
         except (ValueError, KeyError) as error:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:

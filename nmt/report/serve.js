@@ -24,7 +24,12 @@
       if (!done) return;
       const { unit } = at("translations").dataset;
       add(item, "span", `log probability ${score.toFixed(2)}, ${(score / symbols).toFixed(2)} a ${unit}`, { class: "faint" });
-      if (rows) add(item, "button", "Alignment").onclick = () => show({ source, translations, done }, place);
+      if (rows) {
+        add(item, "button", "Alignment").onclick = () => {
+          show({ source, translations, done }, place);
+          at("translations").querySelectorAll("button")[place].focus();
+        };
+      }
     });
     const { text, rows } = translations[chosen];
     at("grid").replaceChildren();

@@ -57,6 +57,11 @@ def read_csv(path: str | os.PathLike[str], columns: Sequence[str]) -> list[list[
     return _below_header(path, rows_of_csv(read_lines(path)), columns, "make the file again")
 
 
+def header_of_csv(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The first row of a CSV file, empty if it has none. Raises UserError where the file is no text."""
+    return tuple(next(iter(rows_of_csv(read_lines(path))), ()))
+
+
 def rows_of_csv(lines: Iterable[str]) -> list[list[str]]:
     """The rows of a CSV file, header included; a cell may hold a sentence of any length."""
     csv.field_size_limit(2**31 - 1)

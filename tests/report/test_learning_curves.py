@@ -12,6 +12,7 @@ from nmt.__main__ import main
 from nmt.monitor.gather_metrics import COLUMNS
 from nmt.report.drawing import style
 from nmt.report.learning_curves import TITLES, WITHOUT_SEEDS, draw, read_curves, smoothed
+from nmt.system.errors import UserError
 
 ROWS = [
     *("a$b$c,train_nll,50,0.1,90.5", "a$b$c,train_nll,100,0.2,40.25", "a$b$c,development_nll,100,0.2,50"),
@@ -88,6 +89,16 @@ def test_seeds_of_one_model_have_one_line_and_a_band(tmp_path: Path) -> None:
     assert {tuple(corner) for corner in path.vertices.tolist()} == {(100, 40), (100, 50), (200, 30), (200, 34)}
     assert [len(axes.collections) for axes in figure.axes] == [1, 1, 1, 1]
     assert len(figure.legends[0].get_texts()) == 2
+
+
+def test_rows_of_seeds_may_be_mixed_but_not_their_updates(tmp_path: Path) -> None:
+    """As in a table that was sorted by updates, and in one that was sorted by values."""
+    rows = [f"a,train_nll,{updates},{updates}.0,{90 - updates},{seed},0" for seed in (7, 8) for updates in (5, 10, 15)]
+    curves = read_curves(points(tmp_path, *rows, columns=COLUMNS))
+    assert [one.updates for one in curves["a"]["train_nll"]] == [[5, 10, 15]] * 2
+    assert read_curves(points(tmp_path, *rows[::3], *rows[1::3], *rows[2::3], columns=COLUMNS)) == curves
+    with pytest.raises(UserError, match="row 3: train_nll of a is not in the order of updates; make the file again"):
+        read_curves(points(tmp_path, *rows[:1], *rows[:1], columns=COLUMNS))
 
 
 def test_seeds_of_a_model_that_continues_are_averaged_from_their_own_starts(tmp_path: Path) -> None:
@@ -169,7 +180,13 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
 
 @pytest.mark.parametrize(
     ("rows", "said"),
-    [([], "no points"), (["a,train_nll,x,1,2"], "row 2"), (["a,test_nll,1,1,2"], "row 2"), (["a,1"], "row 2")],
+    [
+        ([], "no points"),
+        (["a,train_nll,x,1,2"], "row 2"),
+        (["a,test_nll,1,1,2"], "row 2"),
+        (["a,1"], "row 2"),
+        (["a,train_nll,1,1,-2"], "row 2: not a number 0 or more: '-2'"),
+    ],
 )
 def test_points_that_are_none(tmp_path: Path, rows: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learning_curves", "--points", points(tmp_path, *rows), "--outputs", str(tmp_path / "c.png")]) == 1

@@ -441,6 +441,9 @@ def test_it_translates_as_one_types_and_at_a_key(
         page.press("Shift+Tab", "Enter")
         page.until("at('source').textContent.startsWith('I do not know') && at('said').textContent === ''")
         assert page.ask("at('text').value") == "I do not know where he lives."
+        page.ask("document.querySelectorAll('#translations button')[1].focus()")
+        page.press("Enter")
+        assert page.ask("document.activeElement === document.querySelector('#translations li[aria-current] button')")
         page.ask("location.hash = '#s2%20s4'")  # as a bookmark of this page does
         page.until("at('source').textContent === 's2 s4' && at('text').value === 's2 s4'")
 

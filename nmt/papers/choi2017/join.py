@@ -10,8 +10,8 @@ from nmt.papers.choi2017 import table1, table2
 from nmt.papers.choi2017.printed import check_number
 from nmt.report.markup import add_table_arguments
 from nmt.system.errors import UserError
-from nmt.system.tables import read_csv, rows_of_csv, whole, write_csv
-from nmt.system.text import read_lines, write_lines
+from nmt.system.tables import header_of_csv, read_csv, whole, write_csv
+from nmt.system.text import write_lines
 
 KEYS = ("pair", "model", "batch", "beam")  # of a row
 TEXTS = ("pair", "model", "baseline", "device", "signature", "detokenized_signature")
@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _layout(path: str) -> tuple[ModuleType, tuple[str, ...]]:
     """The module of the table in a file, and its columns. Raises UserError."""
-    header = next(iter(rows_of_csv(read_lines(path))), [])
-    if tuple(header) not in LAYOUTS:
+    header = header_of_csv(path)
+    if header not in LAYOUTS:
         raise UserError(f"{path}: neither Table 1 nor Table 2 of this paper; name a CSV of its step")
-    return LAYOUTS[tuple(header)]
+    return LAYOUTS[header]
 
 
 def _check_numbers(row: dict[str, str], where: str) -> None:
