@@ -127,7 +127,7 @@ def count_columns(archive: Path, member: str) -> int:
     for _, stream in contents(archive, [member.removeprefix("./")]):
         for line in _lines(stream, _place(archive, member, 0)):
             columns = line.count("\t") + 1 if columns == 1 else columns
-            if columns > 1 and "\r" not in line:  # of a table that ends its lines so, the end of the file tells
+            if columns > 1 and "\r" not in line:  # else `_lines` may find at the end that no line has a newline
                 return columns
     return columns
 

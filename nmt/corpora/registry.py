@@ -134,7 +134,7 @@ def check_url(url: str) -> None:
     if not re.fullmatch(r"[!-~]+", url):
         raise ValueError("must be in ASCII, without spaces (write other characters as %20)")
     if urlsplit(url).port == 0:  # raises ValueError where it is no number
-        raise ValueError("has no port 0")
+        raise ValueError("port 0 does not exist")
 
 
 def read_registry(path: str | Path) -> dict[str, Corpus]:
@@ -219,12 +219,12 @@ def _corpus(row: dict[str, str]) -> Corpus:
     members = tuple(_member(row[f"{side}_member"]) for side in sides)
     numbers = (_number(row[column], column) for column in ("pairs", "words"))
     corpus = Corpus(row["name"], _archives(row, sides), members, row["role"], *numbers)
+    if len({archive.path for archive in corpus.archives}) < len({archive.address for archive in corpus.archives}):
+        raise UserError(
+            f"the addresses of source and target differ, but both files would be kept as {corpus.archives[0].path}; "
+            "name a copy of one of them that has another path"
+        )
     if len({(archive.path, member) for archive, member in corpus.sides}) < len(sides):
-        if len({archive.address for archive in corpus.archives}) > 1:
-            raise UserError(
-                f"the addresses of source and target have one path, {corpus.archives[0].path}, which names the file of "
-                "either here; name a copy of one that has another path"
-            )
         raise UserError(
             "source and target are the same file; give each its own address or member, or FILE:1 and FILE:2 (:1 and :2 "
             "for the archive itself) where each line holds both sides"

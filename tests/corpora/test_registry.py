@@ -33,6 +33,7 @@ ROW = {
 TWO = ROW | {"source_address": "x/a.en.xz", "target_address": "x/a.fr.xz", "source_member": "", "target_member": ""}
 
 
+ELSEWHERE = dict.fromkeys(("mirrors", "bytes", "sha256", "published"), "") | {"target_address": "http://b/a/toy.tgz"}
 BARE = TWO | dict.fromkeys(("mirrors", "bytes", "sha256", "published"), "")
 
 
@@ -137,13 +138,15 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"source_address": "{archive}.en"}, "address '{archive}.en'"),
         ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces (write other characters as %20)"),
         ({"source_address": "https://host:port/b.tgz"}, "address 'https://host:port/b.tgz': Port could not be"),
-        ({"mirrors": "https://host:0/b.tgz"}, "address 'https://host:0/b.tgz': has no port 0"),
+        ({"mirrors": "https://host:0/b.tgz"}, "address 'https://host:0/b.tgz': port 0 does not exist"),
         ({"mirrors": "https://m/a,https://n/a"}, "give one or none; separate several mirrors of a file by spaces"),
         ({"bytes": "1,2"}, "bytes '1,2': give one or none"),
         ({"source_address": "https://host/a%00%1b.tgz"}, "address 'https://host/a%00"),
         ({"source_address": "a" * 201}, "of parts of at most 200 bytes"),
         ({"target_member": "-toy.fr"}, "member '-toy.fr': write ./-toy.fr, because a minus sign begins an option"),
         ({"target_address": "https://host/b.tgz"}, "give one for each address"),
+        (ELSEWHERE, "differ, but both files would be kept as a/toy.tgz"),
+        (ELSEWHERE | {"target_member": "toy.en"}, "differ, but both files would be kept as a/toy.tgz"),
     ],
 )
 def test_wrong_field(tmp_path: Path, change: dict[str, str], said: str) -> None:

@@ -122,5 +122,5 @@ def test_what_is_made_otherwise_is_made_again(settings: Settings, tmp_path: Path
         after = planned(tree, change)
         assert len(after) == len(before)
         found = stale(before, after)
-        # The counts of a text do not depend on the order of its corpora, and no more does what is held out.
+        # Counts, and the sentences that are held out, do not depend on the order of the corpora.
         assert not {file for file in found if not re.search("/(language_models|cleaned|phrase_based)/", file)}
