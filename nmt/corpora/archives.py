@@ -20,8 +20,8 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 from unicodedata import normalize
 
 from nmt.system.compression import GZIP, XZ, ZIP, other_kind
@@ -61,6 +61,11 @@ def contents(archive: Path, wanted: Collection[str]) -> Members:
             yield "", stream
 
 
+def member_name(path: str) -> str:
+    """The path of a member in one form: d/a.en, also where an archive or a person writes ./d/a.en or d//a.en."""
+    return str(PurePosixPath(path)) if path else ""
+
+
 def is_tar(start: bytes) -> bool:
     """Whether a file with this `start` is a tar archive, even of the oldest kind, which has no magic number."""
     if start[257:262] == b"ustar":
@@ -92,21 +97,21 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
         raise UserError(f"{archive}: not a whole tar archive, which members are read from; {WHOLE}")
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as tar:
         for entry in tar:
-            member = entry.name.removeprefix("./")
+            member = member_name(entry.name)
             if member not in wanted:
                 passed.append(member)
                 continue
             content = tar.extractfile(entry) if entry.isfile() else None
             if not isinstance(content, io.BufferedReader):
                 raise _not_regular(archive, member)
-            yield member, _decompressed(io.BufferedReader(_Content(content, archive), BLOCK), archive)
+            yield member, _member(content, archive, member)
             found.add(member)
     _check_found(archive, wanted, found, passed)
 
 
 def _from_zip(file: io.BufferedReader, archive: Path, wanted: Collection[str]) -> Members:
     with zipfile.ZipFile(file) as packed:
-        entries = {entry.filename.removeprefix("./"): entry for entry in packed.infolist()}
+        entries = {member_name(entry.filename): entry for entry in packed.infolist()}
         if "" in wanted:
             files = [name for name, entry in entries.items() if not entry.is_dir()]
             largest = sorted(files, key=lambda name: -entries[name].file_size)[:SHOWN]
@@ -122,10 +127,18 @@ def _from_zip(file: io.BufferedReader, archive: Path, wanted: Collection[str]) -
             if entry.flag_bits & 1:
                 raise UserError(f"{archive}: {member} is encrypted; decrypt it")
             try:
-                content = _Content(packed.open(entry), archive)
+                content = packed.open(entry)
             except NotImplementedError:
                 raise UserError(f"{archive}: {member} is packed by a method that is not read; pack it again") from None
-            yield member, _decompressed(io.BufferedReader(content, BLOCK), archive)
+            yield member, _member(content, archive, member)
+
+
+def _member(content: IO[bytes], archive: Path, member: str) -> io.BufferedReader:
+    """What a member holds, decompressed. Raises UserError if it is an archive itself."""
+    stream = _decompressed(io.BufferedReader(_Content(content, archive), BLOCK), archive)
+    if is_tar(stream.peek(HEADER)):
+        raise UserError(f"{archive}: {member} is a tar archive inside another archive, which is not read; unpack it")
+    return stream
 
 
 def _check_found(archive: Path, wanted: Iterable[str], found: Collection[str], known: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from nmt.corpora.archives import contents
+from nmt.corpora.archives import contents, member_name
 from nmt.corpora.normalization import add_normalize_argument, normalized
 from nmt.corpora.sgml import NAME as SGML
 from nmt.corpora.sgml import Segment, in_order_of, read_segments
@@ -124,7 +124,7 @@ def extract(
 def count_columns(archive: Path, member: str) -> int:
     """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError."""
     columns = 1
-    for _, stream in contents(archive, [member.removeprefix("./")]):
+    for _, stream in contents(archive, [member_name(member)]):
         for line in _lines(stream, _place(archive, member, 0)):
             columns = line.count("\t") + 1 if columns == 1 else columns
             if columns > 1 and "\r" not in line:  # else `_lines` may find at the end that no line has a newline
@@ -134,7 +134,7 @@ def count_columns(archive: Path, member: str) -> int:
 
 def _file_and_column(member: str) -> tuple[str, int]:
     """The file of a member, and which column of it is meant; 0 where a line is one side."""
-    member = member.removeprefix("./")
+    member = member_name(member)
     match = COLUMN.fullmatch(member)
     return (match[1], int(match[2])) if match else (member, 0)
 

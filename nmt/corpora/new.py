@@ -167,12 +167,12 @@ def sides_of(file: str) -> list[str]:
     Raises UserError for an archive as a whole, and for a table of more columns.
     """
     sides = [f"{file}:1", f"{file}:2"]
+    path, member = file_and_member(file)
     if TABLE.search(file):
-        path, member = file_and_member(file)
         if (columns := count_columns(Path(path), member)) > len(sides):
             raise UserError(f"{file}: has {columns} columns; name the two that hold the text, as in {' '.join(sides)}")
         return sides
-    if re.search(f"{ARCHIVE}$", file, re.IGNORECASE):
+    if not member and re.search(f"{ARCHIVE}$", file, re.IGNORECASE):
         extract(file, [Path(file)], [""], [Path(os.devnull)])  # says what it holds
     return [file]
 

@@ -33,6 +33,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from nmt.corpora.archives import member_name
 from nmt.settings.checks import PLAIN, is_plain
 from nmt.system.errors import UserError
 from nmt.system.files import check_regular
@@ -98,8 +99,8 @@ class Corpus:
 
 
 def in_one_form(member: str) -> str:
-    """A member without `./` before it; a name that begins with a minus sign keeps it, or it would be an option."""
-    member = member.removeprefix("./")
+    """The `member_name`; one that begins with a minus sign has `./` before it, or it would be an option."""
+    member = member_name(member)
     return f"./{member}" if member.startswith("-") else member
 
 

@@ -153,6 +153,10 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             ["mine", *FILES[:-2], "more.tsv"],
             "more.tsv: has 3 columns; name the two that hold the text, as in more.tsv:1",
         ),
+        (
+            ["mine", *FILES[:-1], "both.zip:b.tar.gz", "--languages", "de", "fi"],
+            "both.zip: no member b.tar.gz; the nearest are test.de",
+        ),
         (["mine", *FILES[:-2], "old.tsv", "--languages", "de", "fi"], "old.tsv: lines end in carriage returns"),
         (
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],
