@@ -136,6 +136,10 @@ def check_url(url: str) -> None:
         raise ValueError("must be in ASCII, without spaces (write other characters as %20)")
     if urlsplit(url).port == 0:  # raises ValueError where it is no number
         raise ValueError("port 0 does not exist")
+    if "@" in urlsplit(url).netloc:
+        raise ValueError(
+            "names and passwords are not sent; fetch the file yourself, into the folder that `mirror` names"
+        )
 
 
 def read_registry(path: str | Path) -> dict[str, Corpus]:

@@ -14,14 +14,15 @@ const nmt = (() => {
 
   function load(file) {
     loaded[file] ??= new Promise((done, failed) => {
-      const script = add(document.head, "script", undefined, { src: file });
+      const src = file.split("/").map(encodeURIComponent).join("/");
+      const script = add(document.head, "script", undefined, { src });
       script.onload = done;
       script.onerror = () => failed(new Error(`${file} is not beside this page; copy that folder, too`));
     });
     return loaded[file];
   }
 
-  const name = (set, number) => `${setup.folder}/${encodeURIComponent(set)}${number === undefined ? "" : `~${number}`}.js`;
+  const name = (set, number) => `${setup.folder}/${set}${number === undefined ? "" : `~${number}`}.js`;
 
   // The place among `others` of each of `words` that their longest common subsequence has, -1 for the rest.
   function matches(words, others) {

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sacrebleu.metrics.chrf import CHRF
 
@@ -315,13 +316,13 @@ class Section:
     def __init__(self, file: Path, title: str, caption: str, folder: Path) -> None:
         self.file = file
         path = Path(os.path.relpath(file, folder))
-        self.anchor, self.link = path.with_suffix("").as_posix(), path.as_posix()
+        self.anchor, self.link = path.with_suffix("").as_posix(), quote(path.as_posix())
         self.title = title + (f" of {path.parent.as_posix()}" if path.parent.parts else "")
         text = escape("\n".join(read_lines(caption)).strip())
         if file.suffix in TABLES:
             shown = f"<p>{text}</p>\n{show_table(str(file), is_section=True)}"
         elif file.suffix in FIGURES:
-            large = escape(path.with_suffix(".pdf").as_posix())
+            large = escape(quote(path.with_suffix(".pdf").as_posix()))
             shown = (
                 f'<figure><a href="{large}"><img src="{escape(self.link)}" alt="{escape(self.title)}"></a>'
                 f"<figcaption>{text}</figcaption></figure>"

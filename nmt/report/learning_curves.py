@@ -70,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_curves(path: str) -> Curves:
     """Model -> measure -> its curves; models in the order of the file. Raises UserError.
 
-    In a file without seeds, a model's next seed begins where updates do not increase.
+    Curves of one model are in the order of their seeds. In a file without seeds, the next curve begins where updates do
+    not increase.
     """
     curves: Curves = {}
     columns = WITHOUT_SEEDS if header_of_csv(path) == WITHOUT_SEEDS else COLUMNS
@@ -92,6 +93,9 @@ def read_curves(path: str) -> Curves:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:
         raise UserError(f"{path}: no points in it; make the file again")
+    for of_model in curves.values():
+        for of_seeds in of_model.values():
+            of_seeds.sort(key=lambda one: one.seed or 0)
     return curves
 
 

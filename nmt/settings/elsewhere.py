@@ -90,6 +90,20 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
             )
 
 
+def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[str]) -> None:
+    """UserError where Snakemake's --report, one of `words`, would replace one of `files`, say <results>/index.html, or
+    lie among the experiment's data.
+    """
+    made = {os.path.realpath(file.replace("<results>", experiment.results)) for file in files}
+    data = Path(os.path.realpath(f"data/{experiment.name}"))
+    for before, word in pairwise(["", *words]):
+        option, _, value = word.partition("=")
+        file = word if before == "--report" else value if option == "--report" else ""
+        place = os.path.realpath(file)
+        if file and (place in made or Path(place).is_relative_to(data)):
+            raise UserError(f"--report {file}: the run writes this file itself; name another")
+
+
 def _is_in(inner: PurePosixPath, outer: PurePosixPath) -> bool:
     """Whether `inner` is `outer` or lies among its results."""
     return inner.is_relative_to(outer) and (outer != RESULTS or inner == RESULTS or inner.is_relative_to(INDEX))

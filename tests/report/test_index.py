@@ -678,6 +678,13 @@ def test_without_its_folder_the_page_says_so(arguments: list[str], tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize("name", ["page #1", "50%25", "what?", "a:b"])
+def test_a_page_of_any_name_finds_its_scripts(arguments: list[str], tmp_path: Path, name: str) -> None:
+    main([*arguments, "--output", str(tmp_path / "results" / f"{name}.html")])
+    with browser(f"{(tmp_path / 'results' / f'{name}.html').as_uri()}#big/1") as page:
+        page.until("document.querySelectorAll('.cards button').length === 1")
+
+
 def test_of_several_seeds_the_median_is_shown(tmp_path: Path) -> None:
     """By BLEU on the first set; of two, the lower."""
     bleu = {"a1": 30.0, "a2": 10.0, "a3": 20.0, "b1": 7.0, "b2": 5.0, "thot": 1.0}

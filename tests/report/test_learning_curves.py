@@ -97,6 +97,7 @@ def test_rows_of_seeds_may_be_mixed_but_not_their_updates(tmp_path: Path) -> Non
     curves = read_curves(points(tmp_path, *rows, columns=COLUMNS))
     assert [one.updates for one in curves["a"]["train_nll"]] == [[5, 10, 15]] * 2
     assert read_curves(points(tmp_path, *rows[::3], *rows[1::3], *rows[2::3], columns=COLUMNS)) == curves
+    assert read_curves(points(tmp_path, *rows[3:], *rows[:3], columns=COLUMNS)) == curves
     with pytest.raises(UserError, match="row 3: train_nll of a is not in the order of updates; make the file again"):
         read_curves(points(tmp_path, *rows[:1], *rows[:1], columns=COLUMNS))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.settings.elsewhere import check_folders, experiments
+from nmt.settings.elsewhere import check_folders, check_report, experiments
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.ownership import record
 from nmt.system.errors import UserError
@@ -104,6 +104,20 @@ def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
         check_folders(experiment("wmt", "results/papers/wmt"), ["all", target])
     check_folders(experiment("demo", "results/demo"), [target])
     check_folders(experiment("wmt", "results/papers/wmt"), ["--report", target])
+
+
+def test_a_report_does_not_replace_a_result() -> None:
+    demo, files = experiment("demo", "results/demo"), ["<results>/index.html", "<results>/table1.csv"]
+    check_report(demo, ["all", "--report"], files)
+    for file in ("results/demo/report.html", "results/table1.csv"):
+        check_report(demo, ["--report", file, "results/demo/index.html"], files)
+    for words in (["--report", "results/demo/index.html"], ["--report=results/demo/../demo/table1.csv"]):
+        with pytest.raises(
+            UserError, match=r"^--report results/demo.*: the run writes this file itself; name another$"
+        ):
+            check_report(demo, words, files)
+    with pytest.raises(UserError, match=r"^--report data/demo/x\.html: the run writes"):
+        check_report(demo, ["--report", "data/demo/x.html"], files)
 
 
 def test_a_link_to_another_experiments_folder_of_results_is_refused() -> None:

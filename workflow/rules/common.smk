@@ -26,7 +26,7 @@ from nmt.corpora.own import digest as own_digest
 from nmt.corpora.own import reading
 from nmt.corpora.parts import cut_corpora, held_out_sets
 from nmt.report.artefacts import front, on_page, sheets, targets
-from nmt.settings.elsewhere import check_folders
+from nmt.settings.elsewhere import check_folders, check_report
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.ownership import check_owner, check_results, record, record_results
 from nmt.settings.project import find
@@ -68,6 +68,7 @@ with one_line_mistakes():
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
         check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
+        check_report(EXPERIMENT, sys.argv[1:], targets(ARTEFACTS.values(), PLACES))
         if not has_hooks(workflow) and not workflow.logger_manager.settings.dryrun:
             record_results(EXPERIMENT.name, EXPERIMENT.results)
         options = {word.partition("=")[0] for word in sys.argv}

@@ -58,7 +58,8 @@ def _whole(row: Ids, n: int) -> NDArray[np.bool_]:
     """Whether the n-gram that starts at each word ends in the same sentence."""
     sentence = np.cumsum(row == BEGIN)
     whole = np.zeros(len(row), dtype=bool)
-    whole[: len(row) - n + 1] = sentence[: len(row) - n + 1] == sentence[n - 1 :]
+    starts = max(0, len(row) - n + 1)
+    whole[:starts] = sentence[:starts] == sentence[n - 1 :]
     return whole
 
 

@@ -34,6 +34,14 @@ def test_counts(system: System, tmp_path: Path, order: int) -> None:
     assert (tmp_path / "model.weights").read_text().split()[:3] == [str(order), "3", "10"]
 
 
+def test_a_text_may_be_shorter_than_the_order(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("word\n")
+    words = ["thot_language_model", "--texts", tmp_path / "text", *settings(order=6), "--output", tmp_path / "model"]
+    assert main([str(word) for word in words]) == 0
+    grams = [line.split()[:-2] for line in (tmp_path / "model/model").read_text().split("\n")[:-1]]
+    assert sorted(map(len, grams)) == [1, 1, 1, 2, 2, 3]
+
+
 def test_lines_of_the_held_out_sets_are_dropped(
     system: System, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
