@@ -40,7 +40,9 @@ CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1b\x7f]")  # characters that no text h
 COLUMN = re.compile(r"(.*):([1-9])", re.DOTALL)  # a file, and the number of a column of it
 TABLE = re.compile(r"\.tsv(\.gz|\.xz)?$", re.IGNORECASE)  # the name of a file with tabs between its columns
 BARS = "|||"
-MARKUP = re.compile(r"\s*(<!--|<(?:\?xml|!doctype|html|tmx|xliff)\b)", re.IGNORECASE)
+MARKUP = re.compile(
+    r"\s*(<!--|<(?:\?xml|!doctype|html|tmx|xliff|(srcset|refset|tstset|mteval|doc|seg))\b)", re.IGNORECASE
+)
 POINTER = "version https://git-lfs.github.com/spec/"  # what a file is where Git LFS has not fetched it
 
 
@@ -123,13 +125,10 @@ def extract(
 
 def count_columns(archive: Path, member: str) -> int:
     """The number of columns of a table, by its first line that has several; 1 if there is none. Raises UserError."""
-    columns = 1
-    for _, stream in contents(archive, [member_name(member)]):
-        for line in _lines(stream, _place(archive, member, 0)):
-            columns = line.count("\t") + 1 if columns == 1 else columns
-            if columns > 1 and "\r" not in line:  # else `_lines` may find at the end that no line has a newline
-                return columns
-    return columns
+    found = contents(archive, [member_name(member)])
+    lines = (line for _, stream in found for line in _lines(stream, _place(archive, member, 0)))
+    # With a carriage return, a line may be several; `_lines` refuses a table that has no other ends of lines.
+    return next((line.count("\t") + 1 for line in lines if "\t" in line and "\r" not in line), 1)
 
 
 def _file_and_column(member: str) -> tuple[str, int]:
@@ -238,10 +237,8 @@ def _prose(lines: Iterator[str], place: str) -> Iterator[str]:
     """Yield the lines; UserError if the first that is not blank is markup or a pointer of Git LFS."""
     for number, line in enumerate(lines, 1):
         if markup := MARKUP.match(line):
-            raise UserError(
-                f"{place}: line {number} begins with {markup[1]}, so the file is a document; convert it to one "
-                "sentence a line"
-            )
+            remedy = "name the file .sgm" if markup[2] else "convert it to one sentence a line"
+            raise UserError(f"{place}: line {number} begins with {markup[1]}, so the file is a document; {remedy}")
         if line.startswith(POINTER):
             raise UserError(f"{place}: a pointer of Git LFS; fetch the file itself, by `git lfs pull`")
         yield line

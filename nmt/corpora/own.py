@@ -97,7 +97,10 @@ def _own_file(archive: Archive, mirror: str) -> Path | None:
 
 def check_files(paths: Iterable[str]) -> None:
     """UserError, which names the nearest file beside it, where one of the user's own files is missing."""
-    for path in map(Path, paths):
+    for name in paths:
+        if "://" in name:
+            raise UserError(f"{name}: a URL; fetch the file, or name it in a registry")
+        path = Path(name)
         if path.exists():
             check_regular(path)
             continue

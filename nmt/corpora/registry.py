@@ -134,9 +134,12 @@ def check_url(url: str) -> None:
     """Raise ValueError unless a server can be asked for `url`."""
     if not re.fullmatch(r"[!-~]+", url):
         raise ValueError("must be in ASCII, without spaces (write other characters as %20)")
-    if urlsplit(url).port == 0:  # raises ValueError where it is no number
+    parts = urlsplit(url)
+    if parts.port == 0:  # raises ValueError where it is no number
         raise ValueError("port 0 does not exist")
-    if "@" in urlsplit(url).netloc:
+    if parts.netloc and not parts.hostname:
+        raise ValueError("no host in it")
+    if "@" in parts.netloc:
         raise ValueError(
             "names and passwords are not sent; fetch the file yourself, into the folder that `mirror` names"
         )

@@ -187,7 +187,7 @@ const nmt = (() => {
       const weighs = new Map(spans.map((span, place) => [span, rows[system]?.[place]]));
       follow(text, [...about.keys()], sources, said, (word) => weighs.get(word), (word) => {
         const row = weighs.get(word);
-        return [word.textContent + (row ? ` ← ${attended(row, split(source[now.line]))}` : ""), about.get(word)].filter(Boolean).join("; ");
+        return [isolated(word.textContent) + (row ? ` ← ${attended(row, split(source[now.line]))}` : ""), about.get(word)].filter(Boolean).join("; ");
       });
       add(card, "p", `chrF ${scores[system][now.line].toFixed(1)}`, { class: "faint" });
       if (rows[system]?.length) {

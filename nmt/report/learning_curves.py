@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -108,6 +108,13 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
     return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
+def continued(curve: Curve, place: int, earlier: Sequence[Curve]) -> Curve | None:
+    """The one of `earlier` with the seed of `curve`; in a file without seeds, the one at its `place`."""
+    if curve.seed is None:
+        return earlier[place] if place < len(earlier) else None
+    return next((one for one in earlier if one.seed == curve.seed), None)
+
+
 def until(curve: Curve | None, start: int) -> list[float]:
     """The values of `curve` up to `start`, where another model continues; all where the start is unknown."""
     if curve is None:
@@ -139,8 +146,8 @@ def mean_curves(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str
     for model, measures in curves.items():
         earlier = curves[before[model]][TRAIN_NLL] if model in before else []
         smooth = [
-            replace(one, values=smoothed(one.values, until(other, one.start)))
-            for one, other in zip_longest(measures[TRAIN_NLL], earlier[: len(measures[TRAIN_NLL])])
+            replace(one, values=smoothed(one.values, until(continued(one, place, earlier), one.start)))
+            for place, one in enumerate(measures[TRAIN_NLL])
         ]
         found[model] = {measure: over_seeds(ones) for measure, ones in (measures | {TRAIN_NLL: smooth}).items()}
     return found

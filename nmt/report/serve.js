@@ -19,7 +19,7 @@
       if (rows) {
         const places = new Map(spans.map((span, word) => [span, word]));
         follow(words, spans, sources, at("told"), (word) => rows[places.get(word)], (word) =>
-          `${word.textContent} ← ${attended(rows[places.get(word)], split(source))}`);
+          `${isolated(word.textContent)} ← ${attended(rows[places.get(word)], split(source))}`);
       }
       if (!done) return;
       const { unit } = at("translations").dataset;
@@ -92,12 +92,12 @@
     event.preventDefault();
     translate();
   };
-  function translateAddress() {
+  function takeFromAddress() {
     try { at("text").value = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
-    if (at("text").value) translate();
   }
 
-  addEventListener("hashchange", translateAddress);
+  addEventListener("hashchange", () => { takeFromAddress(); translate(); });
   say("");
-  translateAddress();
+  takeFromAddress();
+  if (at("text").value) translate();
 }

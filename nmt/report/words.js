@@ -53,13 +53,16 @@ function rove(container, items, width) {
   });
 }
 
+// A word as it stands in a line of others, which one that is written from right to left would turn around.
+const isolated = (word) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word);
+
 // The words that a row of weights is largest for, and how large; the rest is less than a twentieth each. The model may
 // have read only the first of `sources`.
 function attended(row, sources) {
   const all = weights(row);
   const named = all.map((weight, place) => [weight, place < all.length - 1 ? sources[place] : END]);
   const most = named.filter(([weight]) => weight >= 0.05);
-  return most.sort(([one], [other]) => other - one).map(([weight, word]) => `${word} ${weight.toFixed(2)}`).join(", ");
+  return most.sort(([one], [other]) => other - one).map(([weight, word]) => `${isolated(word)} ${weight.toFixed(2)}`).join(", ");
 }
 
 // While the mouse or the keyboard is on one of `words`, `said` tells what `about` says of it, and each of `sources` is as
@@ -109,7 +112,7 @@ function grid(parent, source, target, rows, label) {
     const ends = [line.cells[0], head.cells[column]];
     for (const marked of table.querySelectorAll(".named")) marked.classList.remove("named");
     for (const end of ends) end.classList.add("named");
-    said.textContent = `${ends.map((end) => end.textContent).join(" ← ")}: ${cell.style.getPropertyValue("--weight")}`;
+    said.textContent = `${ends.map((end) => isolated(end.textContent)).join(" ← ")}: ${cell.style.getPropertyValue("--weight")}`;
   };
   for (const event of ["mouseover", "click", "focusin"]) table.addEventListener(event, show);
   rove(table, [...body.querySelectorAll("td")], sources.length);

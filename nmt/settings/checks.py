@@ -26,6 +26,7 @@ from nmt.system.text import read_json
 
 Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
+IS_TEXT = "; it is text, as Snakemake reads it in --config: write it without quotes in a file, named with --configfile"
 SMALLEST_SINGLE, LARGEST_SINGLE = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # positive numbers of float32 in full precision
 LONGEST = 1000  # characters of a text
 MOST_SEEDS = 1000
@@ -295,7 +296,8 @@ def read_values(path: Path, **expected: Check) -> dict[str, Any]:
 def section(value: Any, where: str) -> Mapping[str, Any]:
     """`value`, which must be a mapping."""
     if not isinstance(value, Mapping):
-        raise UserError(f"{where}: expected a section of settings, not {value!r}")
+        hint = IS_TEXT if value == "null" else ""
+        raise UserError(f"{where}: expected a section of settings, not {value!r}{hint}")
     return value
 
 
@@ -305,6 +307,14 @@ def checks(cls: type) -> dict[str, Check]:
     hints = get_type_hints(cls, include_extras=True)
     declared = ((key, one) for key, hint in hints.items() for one in getattr(hint, "__metadata__", ()))
     return {key: one for key, one in declared if isinstance(one, Check)}
+
+
+def _unquoted(value: str) -> Any:
+    """What text would be without quotes: a number, true, false or null; itself if it is none of these."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def checked(value: Any, check: Check, where: str) -> Any:
@@ -319,7 +329,9 @@ def checked(value: Any, check: Check, where: str) -> Any:
         elif isinstance(value, float) and value and not SMALLEST_SINGLE <= abs(value) <= LARGEST_SINGLE:
             hint = "; float32 holds numbers from 1.2e-38 to 3.4e+38"
         elif isinstance(value, int | float | date) and check.accepts(str(value)):
-            hint = "; put it in quotes"
+            hint = "; put it in quotes, in a file if it is in --config"
+        elif isinstance(value, str) and check.accepts(_unquoted(value)):
+            hint = IS_TEXT
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
     if check.is_path and isinstance(value, str):
         return expanduser(value)

@@ -147,7 +147,10 @@ def submit(scheduler: Scheduler, words: list[str], jobscript: Path) -> str:
     command = [*scheduler.command(Needs.of(jobscript), folder, names), *words]
     path, script, place = (shlex.quote(str(one)) for one in (os.environ["PATH"], jobscript, folder))
     script = SCRIPT.format(path=path, jobscript=script, folder=place, number=scheduler.number)
-    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.exit")}
+    before = {}
+    for code in folder.glob("*.exit"):
+        with suppress(FileNotFoundError):  # read and removed by a check of that job, meanwhile
+            before[code.name] = code.stat().st_mtime_ns
     try:
         for pause in (*PAUSES, None):
             run = subprocess.run(command, input=script.encode(), stdout=subprocess.PIPE, check=False)

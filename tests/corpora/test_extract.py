@@ -294,6 +294,12 @@ def test_a_document_of_markup_is_refused(tmp_path: Path, start: str) -> None:
     refused(tmp_path, archives, said=rf"x\.en: line {number} begins with <.*convert it to one sentence a line")
 
 
+@pytest.mark.parametrize("start", ['<srcset setid="a">', "<DOC>", '<seg id="1">A house.</seg>'])
+def test_sgml_that_is_not_named_so_is_refused(tmp_path: Path, start: str) -> None:
+    archives = plain(tmp_path, f"{start}\n{ENGLISH}".encode(), b"x\n")
+    refused(tmp_path, archives, said=rf"x\.en: line 1 begins with {start[:4]}.*; name the file \.sgm$")
+
+
 def test_a_pointer_of_git_lfs_is_no_text(tmp_path: Path) -> None:
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
     refused(tmp_path, plain(tmp_path, pointer, pointer), said=r"x\.en: a pointer of Git LFS; fetch the file itself")
@@ -399,7 +405,7 @@ def test_damaged_in_the_middle(tmp_path: Path) -> None:
 def test_tar_without_members_and_members_without_tar(tmp_path: Path) -> None:
     archive = tar(tmp_path / "t.tgz", {"a.en": b"a\n"})
     refused(tmp_path, (archive, archive), said="t.tgz: a tar archive; name the file in it")
-    refused(tmp_path, plain(tmp_path, b"a\n" * 600, b"b\n" * 600), ("a", "b"), said="not a whole tar archive")
+    refused(tmp_path, plain(tmp_path, b"a\n" * 600, b"b\n" * 600), ("a", "b"), said="not a whole tar .*name no member")
 
 
 def test_absent_archive(tmp_path: Path) -> None:

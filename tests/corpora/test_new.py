@@ -157,6 +157,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             ["mine", *FILES[:-1], "both.zip:b.tar.gz", "--languages", "de", "fi"],
             "both.zip: no member b.tar.gz; the nearest are test.de",
         ),
+        (["mine", *FILES[:-1], "http://x/test.fi"], "http://x/test.fi: a URL; fetch the file"),
         (["mine", *FILES[:-2], "old.tsv", "--languages", "de", "fi"], "old.tsv: lines end in carriage returns"),
         (
             ["mine", *FILES[:-2], "both.tsv:3", "both.tsv:4", "--languages", "de", "fi"],

@@ -110,6 +110,11 @@ def test_a_mirror_that_is_no_url_is_a_line(mirror: str) -> None:
         check_mirror(mirror, ["missing"])
 
 
+def test_a_url_is_no_file_of_ones_own() -> None:
+    with pytest.raises(UserError, match=r"^http://x/a\.en: a URL; fetch the file, or name it in a registry$"):
+        check_files(["http://x/a.en"])
+
+
 def test_what_is_there_and_is_no_file_is_said_to_be_that(tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     os.mkfifo(tmp_path / "pipe")

@@ -138,6 +138,7 @@ def test_columns_in_any_order_comments_crlf_and_byte_order_mark(tmp_path: Path) 
         ({"source_address": "{archive}.en"}, "address '{archive}.en'"),
         ({"source_address": "https://host/a b.tgz"}, "in ASCII, without spaces (write other characters as %20)"),
         ({"source_address": "https://host:port/b.tgz"}, "address 'https://host:port/b.tgz': Port could not be"),
+        ({"mirrors": "https://:9/b.tgz"}, "address 'https://:9/b.tgz': no host in it"),
         ({"mirrors": "https://me:secret@host/b.tgz"}, "names and passwords are not sent; fetch the file yourself"),
         ({"mirrors": "https://host:0/b.tgz"}, "address 'https://host:0/b.tgz': port 0 does not exist"),
         ({"mirrors": "https://m/a,https://n/a"}, "give one or none; separate several mirrors of a file by spaces"),

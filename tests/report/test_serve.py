@@ -446,6 +446,9 @@ def test_it_translates_as_one_types_and_at_a_key(
         assert page.ask("document.activeElement === document.querySelector('#translations li[aria-current] button')")
         page.ask("location.hash = '#s2%20s4'")  # as a bookmark of this page does
         page.until("at('source').textContent === 's2 s4' && at('text').value === 's2 s4'")
+        page.ask("location.hash = ''")
+        page.until("at('said').textContent === 'Type a sentence.'")
+        assert page.ask("[isolated('a'), isolated('مرحبا')]") == ["a", "\u2068مرحبا\u2069"]
 
 
 def test_the_unit_is_that_of_the_model_and_the_example_that_of_the_language(tmp_path: Path) -> None:

@@ -288,6 +288,18 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         ("{defaults: {hidden: 0}}", "hidden: expected a whole number, from 1 to 100000, not 0"),
         ("{defaults: {hidden: 1.5}}", "hidden: expected a whole number"),
         ("{defaults: {hidden: true}}", "hidden: expected a whole number"),
+        *(
+            (
+                f"{{{section}: {text}}}",
+                "; it is text, as Snakemake reads it in --config: write it without quotes in a file",
+            )
+            for section, text in (
+                ("translate", "{beam: '3'}"),
+                ("translate", "{fallback: 'false'}"),
+                ("defaults", "{dropout: '0.5'}"),
+                ("phrase_based", "'null'"),
+            )
+        ),
         (
             "{defaults: {epsilon: 1e-6}}",
             "epsilon: expected a number above 0, not '1e-6'; YAML reads 1e-6 as text, write 1.0e-6",

@@ -263,6 +263,14 @@ def test_a_command_that_cannot_be_run_is_one_line(
         assert re.fullmatch(r"nmt.system.scheduler: qsub: cannot be run \(.*\); correct it or the PATH\n", said)
 
 
+def test_the_exit_code_of_another_job_may_be_removed_meanwhile(folder: Path) -> None:
+    """Snakemake checks jobs while it submits others; here the file is gone before its date is read."""
+    write_jobscript(folder, TRAIN)
+    (folder / FOLDER).mkdir(parents=True)
+    (folder / FOLDER / "5.exit").symlink_to("nowhere")
+    submitted(folder, "pbs")
+
+
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_exit_code_of_an_earlier_job_is_not_this_ones(folder: Path, quick: bool) -> None:
     """That of a job which ended before its number was known is."""
