@@ -95,8 +95,8 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
     passed: list[str] = []
     if not is_tar(stream.peek(HEADER)):
         raise UserError(
-            f"{archive}: not a whole tar archive, which members are read from; name no member if it is the text itself, "
-            f"or {WHOLE}"
+            f"{archive}: not a whole tar archive, which members are read from; name no member if it is the text "
+            f"itself, or {WHOLE}"
         )
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as tar:
         for entry in tar:
