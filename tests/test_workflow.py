@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import signal
 import subprocess
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +18,6 @@ from nmt.settings.extends import read_experiment
 from nmt.settings.variant import ATTENTIONS, UNITS
 from nmt.system.errors import UserError
 from nmt.workflow import (
-    begin,
     check_command,
     check_inputs,
     check_links,
@@ -352,28 +348,6 @@ def test_one_model_without_a_score_and_of_tokenized_text(tmp_path: Path, monkeyp
         f"The model: data/{one.name}/models/search",
         f"To translate: python -m nmt translate --model data/{one.name}/models/search --tokenized < FILE",
     ]
-
-
-def test_a_run_that_has_begun_ends_gently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Snakemake's handler of SIGTERM waits for a lock that the main thread may hold."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-    run = SimpleNamespace(
-        dag=SimpleNamespace(needrun_jobs=list),
-        local_exec=True,
-        remote_execution_settings=SimpleNamespace(immediate_submit=False),
-        executor_plugin=SimpleNamespace(name="local"),
-        deployment_settings=SimpleNamespace(deployment_method=()),
-    )
-    threads, done = [], threading.Event()
-    before = signal.signal(signal.SIGTERM, lambda *_: (threads.append(threading.current_thread()), done.set()))
-    try:
-        begin(run, "mine")
-        signal.raise_signal(signal.SIGTERM)
-        assert done.wait(60)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert threads != [threading.main_thread()]
 
 
 def test_a_job_refuses_an_experiment_that_is_not_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
