@@ -53,7 +53,7 @@ function rove(container, items, width) {
   });
 }
 
-// A word as it stands in a line of others, which one that is written from right to left would turn around.
+// Keeps a word that is written from right to left from reordering the line around it.
 const isolated = (word) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word);
 
 // The words that a row of weights is largest for, and how large; the rest is less than a twentieth each. The model may

@@ -26,7 +26,7 @@ from nmt.system.text import read_json
 
 Kind = TypeVar("Kind")
 LARGEST = 10**15 - 1  # whole numbers that every part of the computation holds exactly
-IS_TEXT = "; it is text, as Snakemake reads it in --config: write it without quotes in a file, named with --configfile"
+IS_TEXT = "; it is in quotes, or within --config, where Snakemake reads it as text: write it without quotes, in a file"
 SMALLEST_SINGLE, LARGEST_SINGLE = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # positive numbers of float32 in full precision
 LONGEST = 1000  # characters of a text
 MOST_SEEDS = 1000
@@ -329,7 +329,7 @@ def checked(value: Any, check: Check, where: str) -> Any:
         elif isinstance(value, float) and value and not SMALLEST_SINGLE <= abs(value) <= LARGEST_SINGLE:
             hint = "; float32 holds numbers from 1.2e-38 to 3.4e+38"
         elif isinstance(value, int | float | date) and check.accepts(str(value)):
-            hint = "; put it in quotes, in a file if it is in --config"
+            hint = "; put it in quotes (in a file, not in --config)"
         elif isinstance(value, str) and check.accepts(_unquoted(value)):
             hint = IS_TEXT
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")

@@ -291,7 +291,7 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         *(
             (
                 f"{{{section}: {text}}}",
-                "; it is text, as Snakemake reads it in --config: write it without quotes in a file",
+                "; it is in quotes, or within --config, where Snakemake reads it as text: write it without",
             )
             for section, text in (
                 ("translate", "{beam: '3'}"),
