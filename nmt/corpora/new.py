@@ -199,9 +199,9 @@ def check_texts(experiment: Experiment) -> tuple[int, int]:
 
 
 def ending_of(file: str) -> str:
-    """The part of a file name that may be a language: en in a.en, a.en.gz and a.en-de.tsv:1."""
+    """The part of a file name that may be a language: en in a.en, a.en.gz, a.en.sgm and a.en-de.tsv:1."""
     both = PAIR.search(file)
-    return both[int(both[3])] if both else Path(re.sub(r"\.[gx]z$", "", file)).suffix[1:]
+    return both[int(both[3])] if both else Path(re.sub(r"(?i:\.sgml?)?(\.[gx]z)?$", "", file)).suffix[1:]
 
 
 def language_of(files: Sequence[str]) -> str:

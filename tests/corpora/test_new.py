@@ -15,6 +15,7 @@ import yaml
 
 from nmt import papers
 from nmt.__main__ import main
+from nmt.corpora.new import ending_of
 from nmt.corpora.new_text import DROPOUT, OFTEN, PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
@@ -112,6 +113,11 @@ def test_a_name_that_would_nest_its_results_is_refused(capsys: pytest.CaptureFix
     said = "config: results: results/choi2017 holds the folder of the experiment multi30k-choi"
     assert said in capsys.readouterr().err
     assert not Path("config/choi2017.yaml").exists()
+
+
+@pytest.mark.parametrize("file", ["a.fi", "a.fi.gz", "newstest-ref.fi.sgm", "a.fi.SGML.xz", "a.fi-de.tsv:1"])
+def test_the_language_that_a_file_names(file: str) -> None:
+    assert ending_of(file) == "fi"
 
 
 def test_languages_and_tokenized_text_may_be_said() -> None:
