@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ import pytest
 
 from nmt.settings.extends import resolve
 from nmt.settings.strict import parse
-from tests.waiting import PATIENCE
-from tests.workflow.tree import FORKS, ROOT, Tree, in_fork, variables
+from tests.workflow.tree import ROOT, Tree, in_fork
 
 Settings = dict[str, Any]
 
@@ -60,15 +59,8 @@ def planned(tree: Tree, settings: Settings) -> list[Planned]:
     config, file = tree.folder / "ordered.yaml", tree.folder / "plan.json"
     config.write_text(json.dumps(settings))
     file.unlink(missing_ok=True)
-    (tree.folder / "said").touch()
-    words = ["--dry-run", "--configfile", config.name]
-    process = FORKS.Process(
-        target=write_plan,
-        args=(words, tree.folder, os.environ | variables(""), str(tree.folder / "said"), str(file)),
-    )
-    process.start()
-    process.join(PATIENCE)
-    assert process.exitcode == 0, (tree.folder / "said").read_text()
+    run = tree.snakemake("--dry-run", configs=[config.name], run=partial(write_plan, file=str(file)))
+    assert run.returncode == 0, run.stdout
     return [Planned(*job) for job in json.loads(file.read_text())]
 
 

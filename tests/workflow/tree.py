@@ -73,11 +73,13 @@ class Tree:
                 start_new_session=True,
             )
 
-    def snakemake(self, *words: str, configs: list[str], path: str = "") -> subprocess.CompletedProcess[str]:
-        """Run Snakemake in the copy to its end."""
+    def snakemake(
+        self, *words: str, configs: list[str], path: str = "", run: Callable[..., None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy to its end, in a fork that calls `in_fork`, or `run` in its place."""
         command, environment = arguments(words, configs), os.environ | variables(path)
         with tempfile.NamedTemporaryFile() as said:
-            process = FORKS.Process(target=in_fork, args=(command, self.folder, environment, said.name))
+            process = FORKS.Process(target=run or in_fork, args=(command, self.folder, environment, said.name))
             process.start()
             try:
                 process.join(PATIENCE)

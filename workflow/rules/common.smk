@@ -61,14 +61,15 @@ with one_line_mistakes():
     OWN, ARCHIVES = find_files(EXPERIMENT, REGISTRY, PARTS)
     DEVELOPMENT, TEST = EXPERIMENT.corpora.development, EXPERIMENT.corpora.test
     PLACES = {"": TEST[0], **{f"{name}/": name for name in TEST[1:]}}
+    RESULTS = targets(ARTEFACTS.values(), PLACES)
     if workflow.is_main_process:
         check_links(EXPERIMENT)
         check_owner(EXPERIMENT.name, CONFIG_FILES)
         check_folders(EXPERIMENT, sys.argv[1:])  # Snakemake itself does not know the targets yet
         check_inputs(EXPERIMENT, REGISTRY, OWN, ARCHIVES)
         check_models(EXPERIMENT)
-        check_results(EXPERIMENT.name, EXPERIMENT.results, targets(ARTEFACTS.values(), PLACES))
-        check_report(EXPERIMENT, sys.argv[1:], targets(ARTEFACTS.values(), PLACES))
+        check_results(EXPERIMENT.name, EXPERIMENT.results, RESULTS)
+        check_report(EXPERIMENT, sys.argv[1:], RESULTS)
         if not has_hooks(workflow) and not workflow.logger_manager.settings.dryrun:
             record_results(EXPERIMENT.name, EXPERIMENT.results)
         options = {word.partition("=")[0] for word in sys.argv}

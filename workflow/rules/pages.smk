@@ -109,7 +109,7 @@ rule index:
 # The last job: it runs when everything that it records has ended.
 rule provenance:
     input:
-        results=targets(ARTEFACTS.values(), PLACES),
+        results=RESULTS,
         summaries=expand("<data>/models/{variant}/summary.json", variant=EXPERIMENT.variants),
         texts=both("<data>/selected/train.{language}") + both("<data>/tokenized/{set}.{language}", set=SETS),
     output:
