@@ -110,7 +110,7 @@ def test_a_run_of_a_module_goes_on_and_knows_its_steps_by_their_own_names(projec
     (here.folder / "Snakefile").write_text(host.replace("tests/workflow/smoke.yaml", "small.yaml"))
     run = here.snakemake("results/hosted/selection.csv", "--cores", "1", "--logger", "nmt", configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
-    assert "\ntables and figures " in run.stdout
+    assert "tables and figures " in run.stdout
     rest = here.snakemake("--dry-run", "--printshellcmds", "results/hosted/provenance.json", configs=[])
     assert ("nmt_train", "one") in jobs(rest)
     [rules] = re.findall(r"nmt provenance .* --rules (.*) --output", rest.stdout)
