@@ -19,7 +19,7 @@ from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, choice, integer, optional, read_values
 from nmt.settings.sections import NFC, NORMALIZE
 from nmt.settings.variant import Architecture
-from nmt.system.checksums import recorded, sha256, verify
+from nmt.system.checksums import recorded, sha256, verified
 from nmt.system.device import warn_if_slow
 from nmt.system.errors import UserError
 from nmt.system.files import atomic, atomic_folder, check_folder
@@ -99,13 +99,13 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     summary = read_values(
         folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS, normalize=optional(choice(*NORMALIZE))
     )
-    verify(folder / SUMMARY, summary["digests"], "train it again")
-    codes = [folder / name if name in summary["digests"] else None for name in CODES]
-    for path in (folder / name for name in CODES):
-        if path not in codes and path.exists():
-            raise UserError(f"{path}: not of this model, which is one of words; remove the file")
-    model = load_model(folder / MODEL, device)
-    source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
+    with verified(folder / SUMMARY, summary["digests"], "train it again"):
+        codes = [folder / name if name in summary["digests"] else None for name in CODES]
+        for path in (folder / name for name in CODES):
+            if path not in codes and path.exists():
+                raise UserError(f"{path}: not of this model, which is one of words; remove the file")
+        model = load_model(folder / MODEL, device)
+        source, target = (Shortlist.read(folder / name, own) for name, own in zip((SOURCE, TARGET), codes, strict=True))
     if model.symbols != (len(source), len(target)):
         raise UserError(f"{folder}: its weights and its shortlists are not of one model; train it again")
     return TrainedModel(folder, model, source, target, tuple(summary["languages"]), summary["normalize"] or NFC)

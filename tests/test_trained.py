@@ -204,6 +204,20 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     torch.testing.assert_close(again(*ragged_batch()), model(*ragged_batch()))
 
 
+def test_weights_and_words_are_of_one_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training may replace the model while another program loads it."""
+
+    def then_replaced(path: Path, device: str) -> Any:
+        model = load_model(path, device)
+        summary = json.loads((folder / "summary.json").read_text())
+        (folder / "summary.json").write_text(json.dumps({**summary, "seconds": 1}))
+        return model
+
+    monkeypatch.setattr("nmt.trained.load_model", then_replaced)
+    with pytest.raises(UserError, match="replaced while it was read; run the command again"):
+        load_trained(folder)
+
+
 def test_a_file_that_is_overwritten_does_not_change_a_model_in_use(folder: Path) -> None:
     """As `cp` does, while `nmt serve` runs."""
     model = load_model(folder / "model.safetensors")

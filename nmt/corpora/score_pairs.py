@@ -21,7 +21,7 @@ from nmt.corpora.clean import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
 from nmt.corpora.train_lm import FILES, KINDS, META, SIDES, load_model, mask
 from nmt.settings.checks import each, read_values, text
-from nmt.system.checksums import verify
+from nmt.system.checksums import verified
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -41,9 +41,9 @@ class Models:
     def read(cls, folder: Path) -> Models:
         """The models that the step train_lm wrote together. Raises UserError if one is missing, broken or replaced."""
         digests = read_values(folder / META, digests=each(FILES, text()))["digests"]
-        verify(folder / META, digests, "train the language models again")
-        known = [frozenset(byte_lines(folder / f"{side}.words")) for side in SIDES]
-        in_domain, general = ([load_model(folder / f"{side}.{kind}.arpa") for side in SIDES] for kind in KINDS)
+        with verified(folder / META, digests, "train the language models again"):
+            known = [frozenset(byte_lines(folder / f"{side}.words")) for side in SIDES]
+            in_domain, general = ([load_model(folder / f"{side}.{kind}.arpa") for side in SIDES] for kind in KINDS)
         return cls(known, in_domain, general)
 
     def rating(self, pair: Pair) -> float:

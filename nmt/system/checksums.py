@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nmt.system.errors import UserError
@@ -29,6 +29,34 @@ def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
             raise UserError(f"{path}: no such file; {remedy}")
         if sha256(path) != digest:
             raise UserError(f"{path}: damaged or replaced, it does not agree with {record.name}; {remedy}")
+
+
+@contextmanager
+def verified(record: Path, digests: Mapping[str, str], remedy: str) -> Iterator[None]:
+    """A context that reads the files beside `record`, after `verify`.
+
+    Raises UserError, too, if they are replaced before it ends: what was read may be of two versions.
+    """
+    before = _content(record)
+
+    def check() -> None:
+        if _content(record) != before:
+            raise UserError(f"{record.parent}: replaced while it was read; run the command again")
+
+    try:
+        verify(record, digests, remedy)
+        yield
+    except (UserError, OSError):
+        check()
+        raise
+    check()
+
+
+def _content(record: Path) -> bytes | None:
+    """None if there is no such file, as there is none for a moment while its folder is replaced."""
+    with suppress(OSError):
+        return record.read_bytes()
+    return None
 
 
 def recorded(record: str, names: Iterable[str]) -> Callable[[Path], bool]:

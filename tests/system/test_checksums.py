@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from nmt.system.checksums import sha256, verify
+from nmt.system.checksums import sha256, verified, verify
 from nmt.system.errors import UserError
 
 
@@ -20,3 +21,21 @@ def test_files_are_compared_with_their_digests(tmp_path: Path) -> None:
         verify(record, {"one": "0" * 64}, "make it again")
     with pytest.raises(UserError, match="two: no such file; make it again"):
         verify(record, {"one": digest, "two": digest}, "make it again")
+
+
+def test_files_that_are_replaced_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    for path, text in ((folder, "a"), (other, "b")):
+        path.mkdir()
+        (path / "one").write_text(text)
+        (path / "record").write_text(sha256(path / "one"))
+    digests = {"one": sha256(folder / "one")}
+    with verified(folder / "record", digests, "make it again"):
+        pass
+    replaced = pytest.raises(UserError, match="folder: replaced while it was read; run the command again")
+    with replaced, verified(folder / "record", digests, "make it again"):
+        shutil.rmtree(folder)
+        other.rename(folder)
+    with replaced, verified(folder / "record", {"one": sha256(folder / "one")}, "make it again"):
+        shutil.rmtree(folder)
+        (folder / "one").read_text()
