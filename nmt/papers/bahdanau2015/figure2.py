@@ -9,6 +9,7 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -17,8 +18,7 @@ from nmt.evaluation.bleu_by_length import COLUMNS
 from nmt.report.drawing import ROUND, add_legend, add_outputs, save, style
 from nmt.report.systems import add_systems, styles
 from nmt.system.errors import UserError
-from nmt.system.tables import read_csv, real, whole
-from nmt.system.text import read_lines
+from nmt.system.tables import header_of_csv, read_csv, real, whole
 
 WITHOUT_BANDS = COLUMNS[:5]  # the columns of earlier versions
 UNITS = ("words", "pieces")
@@ -51,9 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_points(path: str) -> dict[str, list[Point]]:
-    """Model -> its bins, in the order of the file; UserError unless all models have the same bins."""
+    """Model -> its bins, in the order of the file.
+
+    Raises UserError unless all models have the same bins, and each bin begins where the one before ends.
+    """
     models: dict[str, list[Point]] = {}
-    columns = WITHOUT_BANDS if next(read_lines(path), "") == ",".join(WITHOUT_BANDS) else COLUMNS
+    columns = WITHOUT_BANDS if header_of_csv(path) == WITHOUT_BANDS else COLUMNS
     for number, (model, low, high, sentences, *scores) in enumerate(read_csv(path, columns), 2):
         try:
             bleu, lower, upper = [*(real(score, 0, 100) if score else None for score in scores), None, None][:3]
@@ -63,6 +66,9 @@ def read_points(path: str) -> dict[str, list[Point]]:
         models.setdefault(model, []).append(point)
     if not models:
         raise UserError(f"{path}: no points in it; make the file again")
+    for model, points in models.items():
+        if any(one.length_to != other.length_from for one, other in pairwise(points)):
+            raise UserError(f"{path}: the bins of {model} do not follow one another; make the file again")
     bins = [[(point.lengths, point.sentences) for point in points] for points in models.values()]
     if any(other != bins[0] for other in bins):
         raise UserError(f"{path}: the models' bins differ; make the file again")
