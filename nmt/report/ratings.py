@@ -14,6 +14,8 @@ from nmt.system.errors import UserError
 from nmt.system.tables import read_csv, real, whole
 
 ROW_HEIGHT = 0.62  # inches a corpus
+TALLEST = 200.0  # inches of all rows; those of many corpora are smaller
+FILLED = 0.8  # of a row, by its highest bin
 
 
 @dataclass(frozen=True)
@@ -63,26 +65,31 @@ def draw(corpora: dict[str, list[Bin]]) -> Figure:
     """A row for each corpus on one axis of scores: all clean pairs in light grey, the selected ones in dark grey."""
     ends = [(one.low, one.high) for bins in corpora.values() for one in bins]
     width = min((high - low for low, high in ends if low is not None and high is not None), default=1.0)
-    figure = Figure(figsize=(6.4, 0.9 + ROW_HEIGHT * len(corpora)), layout="constrained")
-    every = figure.subplots(len(corpora), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (corpus, bins) in zip(every, corpora.items(), strict=True):
+    height = min(ROW_HEIGHT, TALLEST / len(corpora))
+    size = height / ROW_HEIGHT
+    figure = Figure(figsize=(6.4, 0.9 + height * len(corpora)), layout="constrained")
+    axes = figure.subplots()
+    across = axes.get_yaxis_transform()  # from 0 to 1 within the axes
+    floors = [-row for row in range(len(corpora))]
+    for floor, bins in zip(floors, corpora.values(), strict=True):
         # one outline instead of a bar for each bin halves the file
         places = [x for one in bins for low, high in [one.edges(width)] for x in (low, low, high, high)]
-        for heights, shade in (([one.pairs for one in bins], "0.85"), ([one.kept for one in bins], "0.35")):
-            axes.fill(places, [y for height in heights for y in (0, height, height, 0)], color=shade, linewidth=0)
-        axes.set_ylim(bottom=0)
+        scale = FILLED / max(one.pairs for one in bins)
+        for counts, shade in (([one.pairs for one in bins], "0.85"), ([one.kept for one in bins], "0.35")):
+            tops = [floor + scale * count for count in counts]
+            axes.fill(places, [y for top in tops for y in (floor, top, top, floor)], color=shade, linewidth=0)
         if bins[0].cut is not None:
-            axes.axvline(bins[0].cut, color="black", linestyle="--", linewidth=1)
+            axes.plot([bins[0].cut] * 2, [floor, floor + FILLED], color="black", linestyle="--", linewidth=size)
         pairs, kept = sum(one.pairs for one in bins), sum(one.kept for one in bins)
-        name = axes.set_ylabel(corpus, rotation=0, ha="right", va="center", fontsize=9)
-        literal([name])
         share = f"{kept:,} of {pairs:,}\n{100 * kept / pairs:.1f} %"
-        axes.text(1.01, 0.5, share, transform=axes.transAxes, ha="left", va="center", fontsize=8)
-        axes.set_yticks([])
-        axes.spines[["top", "right", "left"]].set_visible(False)
-    every[-1].set_xlabel(
-        "Cross-entropy difference of both sides, bits a word (low: like the in-domain text)", fontsize=9
-    )
+        axes.text(1.01, floor + FILLED / 2, share, transform=across, va="center", fontsize=8 * size)
+    axes.hlines(floors, 0, 1, transform=across, color="black", linewidth=0.8 * size)
+    axes.set_ylim(floors[-1], FILLED)
+    axes.set_yticks([floor + FILLED / 2 for floor in floors], [*corpora], fontsize=9 * size)
+    literal(axes.get_yticklabels())
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_xlabel("Cross-entropy difference of both sides, bits a word (low: like the in-domain text)", fontsize=9)
     return figure
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from nmt.__main__ import main
 from nmt.corpora.select import DISTRIBUTION
+from nmt.report.ratings import draw, read_bins
 
 
 def points(folder: Path, *rows: str) -> str:
@@ -28,6 +29,13 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
     assert drawn[0] == drawn[1]
     svg = drawn[0][1].decode()
     assert svg.count("stroke-dasharray") == (0 if rows == ROWS[-1:] else 1)  # the cut
+
+
+def test_the_figure_of_many_corpora_can_be_saved(tmp_path: Path) -> None:
+    """No picture has 65,536 pixels a side, and one part for each corpus took minutes."""
+    figure = draw(read_bins(points(tmp_path, *(f"corpus{number},0,1,2,1,0.5" for number in range(600)))))
+    assert [len(axes.get_yticks()) for axes in figure.axes] == [600]
+    assert figure.get_figheight() * 200 < 65_536
 
 
 @pytest.mark.parametrize(

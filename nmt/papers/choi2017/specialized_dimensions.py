@@ -145,10 +145,12 @@ def run(arguments: argparse.Namespace) -> None:
             aligned.add(alpha, attended[:-1].argmax(axis=1))
     rows: list[list[str]] = []
     if aligned.count:
-        for name, count in zip(classes, of_words.counts, strict=True):
+        statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
+        for name, count, own in zip(classes, of_words.counts, statistics[0], strict=False):
             if not count:
                 warn(f"{arguments.source}: no word of the class {name}; it is left out")
-        statistics = np.concatenate([of_words.statistics(), aligned.statistics()], axis=1)
+            elif not np.isfinite(own).any():
+                warn(f"{arguments.source}: the weights are the same on all words; the class {name} is left out")
         rows = best([*classes, ALIGNMENT], statistics, [*of_words.counts, aligned.count])
     else:
         warn(f"{arguments.translation}: no words in it; the table has no rows")
@@ -167,14 +169,14 @@ def spoken(word: str, is_running: bool) -> str:
 
 
 def best(classes: Iterable[str], statistics: Floats, counts: Iterable[int]) -> list[list[str]]:
-    """A row of COLUMNS for each class that has words; statistics (P + 1, classes, D), dimensions counted from 1.
+    """A row of COLUMNS for each class with a statistic; statistics (P + 1, classes, D), dimensions counted from 1.
 
     `permuted` is the mean of the best statistics of the permutations; `p_holm` corrects p for all classes.
     """
     rows: list[list[str]] = []
     for place, (name, count) in enumerate(zip(classes, counts, strict=True)):
-        if count:
-            own, *others = statistics[:, place].max(axis=1)
+        own, *others = statistics[:, place].max(axis=1)
+        if np.isfinite(own):
             p = (1 + sum(other >= own for other in others)) / (1 + len(others))
             dimension = int(statistics[0, place].argmax()) + 1
             figures = (number(float(own), 3), number(float(np.mean(others)), 3), number(p, 4))

@@ -142,6 +142,16 @@ def test_a_model_that_translates_nothing_has_a_table_without_rows(
     assert line.endswith("empty.txt: no words in it; the table has no rows")
 
 
+def test_a_text_of_one_word_has_no_statistic_of_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fine.make(tmp_path)
+    texts = {"source": "s3", "translation": "t2"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(f"{text}\n")
+    assert main([*words(tmp_path), *(f"--{name}={tmp_path / name}.txt" for name in texts)]) == 0
+    assert (tmp_path / "dimensions.csv").read_text().split("\n")[1].startswith("alignment,")
+    assert "source.txt: the weights are the same on all words; the class odd is left out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
