@@ -23,9 +23,9 @@ VARIANTS = {"RNNencdec-30", "RNNsearch-50", "RNNsearch-50star"}  # of the smoke 
 MARK = "nmt of the project"
 Job = tuple[str, str]  # a rule and the variant it is for, "" for none
 
-# Runs are forks of a process that has imported Snakemake already.
+# Runs are forks of a process that has imported Snakemake already, and what every run of it imports.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["snakemake.cli"])
+FORKS.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "smart_open", "yte"])
 
 
 def mark(project: Tree) -> None:
