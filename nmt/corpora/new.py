@@ -15,8 +15,18 @@ from math import inf
 from pathlib import Path
 
 from nmt.corpora.extract import TABLE, count_columns, extract
+from nmt.corpora.languages import ending_of
 from nmt.corpora.new_text import PAPERS, SIZES, SPLIT, command, experiment_text
-from nmt.corpora.own import ARCHIVE, check_files, check_outside, check_uses, file_and_member, own_files, read_corpora
+from nmt.corpora.own import (
+    ARCHIVE,
+    check_files,
+    check_outside,
+    check_sides,
+    check_uses,
+    file_and_member,
+    own_files,
+    read_corpora,
+)
 from nmt.corpora.split import split
 from nmt.settings.checks import checked, file_pairs, identifier, text, unknown
 from nmt.settings.elsewhere import CONFIGS, check_folders, experiments
@@ -30,7 +40,6 @@ from nmt.system.text import read_lines, write_lines
 
 LINES = 1000  # drawn if no number is given
 TEXTS = {"train": "training text", "dev": "text on which a training is scored", "test": "test text"}
-PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
 ASK = "name both languages, such as --languages en de"
 EXAMPLES = """\
 examples:
@@ -121,10 +130,9 @@ def run(arguments: argparse.Namespace) -> None:
         checked(paths, file_pairs(1), f"config: files.{'development' if name == 'dev' else name}")
     sides = [[file for paths in files.values() for file in paths[side::2]] for side in (0, 1)]
     languages = Languages(*map(language, arguments.languages or map(language_of, sides)))
-    ends = first, second = languages.source, languages.target
-    for paths, mine, other in zip(sides, (first, second), (second, first), strict=True):
-        if exchanged := [file for file in paths if ending_of(file) == other != mine]:
-            raise UserError(f"{exchanged[0]}: is in {other} by its name; give {first} first in each pair")
+    ends = languages.source, languages.target
+    for pair in zip(*sides, strict=True):
+        check_sides(pair, languages)
     own, folder = Files(*(tuple(files.get(name, ())) for name in TEXTS)).pairs(), Path("data")
     if drawn:
         folder /= f"{arguments.name}.split"  # no experiment has such a name
@@ -196,12 +204,6 @@ def check_texts(experiment: Experiment) -> tuple[int, int]:
             pairs[name] = extract(name, files, corpus.members, sides)
         sentence = next((number for number, line in enumerate(read_lines(shown[0]), 1) if line.split()), 1)
     return sum(pairs[name] for name in experiment.corpora.train), sentence
-
-
-def ending_of(file: str) -> str:
-    """The part of a file name that may be a language: en in a.en, a.en.gz, a.en.sgm and a.en-de.tsv:1."""
-    both = PAIR.search(file)
-    return both[int(both[3])] if both else Path(re.sub(r"(?i:\.sgml?)?(\.[gx]z)?$", "", file)).suffix[1:]
 
 
 def language_of(files: Sequence[str]) -> str:

@@ -17,11 +17,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from nmt.corpora.archives import told_from
+from nmt.corpora.languages import ending_of, known_as
 from nmt.corpora.normalization import normalized
 from nmt.corpora.registry import Archive, Corpus, check_url, in_one_form, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
-from nmt.settings.sections import NFC
+from nmt.settings.sections import NFC, Languages
 from nmt.system.checksums import sha256
 from nmt.system.compression import GZIP, XZ, ZIP
 from nmt.system.errors import UserError
@@ -36,15 +37,38 @@ COLUMN = re.compile(r"(.+)(:[1-9])", re.DOTALL)
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
-    """The corpora of an experiment's registry, or those of its own files, by name. Raises UserError."""
-    if experiment.files is None:
-        return read_registry(find(experiment.registry))
+    """The corpora of an experiment's registry, or those of its own files, by name.
+
+    Raises UserError, also where the files of a corpus are in each other's language by their names.
+    """
     found = {}
-    for pairs in experiment.files.pairs().values():
-        for name, pair in pairs.items():
-            files, members = zip(*map(file_and_member, pair), strict=True)
-            found[name] = Corpus(name, tuple(map(Archive, files)), members)
+    if experiment.files is None:
+        found = read_registry(find(experiment.registry))
+    else:
+        for pairs in experiment.files.pairs().values():
+            for name, pair in pairs.items():
+                files, members = zip(*map(file_and_member, pair), strict=True)
+                found[name] = Corpus(name, tuple(map(Archive, files)), members)
+    for corpus in found.values():
+        if not corpus.is_monolingual:
+            check_sides([said(archive.address, member) for archive, member in corpus.sides], experiment.languages)
     return found
+
+
+def check_sides(pair: Sequence[str], languages: Languages) -> None:
+    """UserError where one of two files, source first, is in the language of the other side by its name."""
+    source, target = ({code, known_as(code)} for code in (languages.source, languages.target))
+    for file, others in zip(pair, (target - source, source - target), strict=True):
+        if (code := ending_of(file)) in others:
+            first = languages.source
+            raise UserError(
+                f"{file}: is in {code} by its name; give {first} first in each pair, or exchange the languages"
+            )
+
+
+def said(address: str, member: str) -> str:
+    """An archive and a member of it, as an entry of `files` names them."""
+    return f"{address}:{member.removeprefix(':')}" if member else address
 
 
 def file_and_member(entry: str) -> tuple[str, str]:
@@ -135,8 +159,9 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
         known = places(getattr(experiment.corpora, scored))
         for place, address in places(getattr(experiment.corpora, use)).items():
             if place in known:
-                said = f"{address}:{place[1].removeprefix(':')}" if place[1] else address
-                raise UserError(f"{said}: text of both {scored} and {use}; leave it out of one of them")
+                raise UserError(
+                    f"{said(address, place[1])}: text of both {scored} and {use}; leave it out of one of them"
+                )
 
 
 def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Mapping[str, str]) -> None:

@@ -270,9 +270,13 @@ def optional(check: Check) -> Check:
 
 def unknown(key: object, known: Iterable[str], where: str, noun: str = "setting") -> UserError:
     """The error for a name that is not among `known`, with the nearest of them."""
-    nearest = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.0)
-    hint = f"; the nearest is {nearest[0]}" if nearest else ""
-    return UserError(f"{where}: unknown {noun} {key}{hint}")
+    return UserError(f"{where}: unknown {noun} {key}{nearest(key, known)}")
+
+
+def nearest(key: object, known: Iterable[str]) -> str:
+    """The end of a message about a name that is not among `known`; "" if there are none."""
+    found = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.0)
+    return f"; the nearest is {found[0]}" if found else ""
 
 
 def parse_json(line: str, where: str) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from os.path import expanduser
 from typing import Any
 
-from nmt.settings.checks import PLAIN, text
+from nmt.settings.checks import PLAIN, nearest, text
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.project import find
 from nmt.system.errors import UserError
@@ -38,28 +38,58 @@ def read_experiment(files: Sequence[str]) -> Experiment:
 
     A bare name stands for the file of that name in config/.
     """
+    paths = [file if "." in file or "/" in file else f"config/{file}.yaml" for file in files or [PAPER]]
+    check_layers(paths)
     merged: dict[str, Any] = {}
-    for file in files or [PAPER]:
-        merged = merge(merged, read(file if "." in file or "/" in file else f"config/{file}.yaml"))
+    for path in paths:
+        merged = merge(merged, read(path))
     return load(resolve(merged))
+
+
+def check_layers(files: Sequence[str]) -> None:
+    """Raise UserError where `files`, each merged over the one before, are not one experiment.
+
+    They may name only one, and extend only one file; a variant that is null must be one that another of them has.
+    """
+    layers_of = {file: _layers(read(file)) for file in files}
+    for key, remedy in (("experiment", "run one after the other"), (EXTENDS, "leave it out of one of them")):
+        values = {file: layers[0][key] for file, layers in layers_of.items() if key in layers[0]}
+        different = list({str(value): file for file, value in values.items()}.values())
+        if len(different) > 1:
+            raise UserError(f"{different[0]} and {different[1]}: each sets {key}; {remedy}")
+    variants = [layer.get("variants") for layers in layers_of.values() for layer in layers]
+    named = [item for one in variants if isinstance(one, Mapping) for item in one.items()]
+    known = [name for name, settings in named if settings is not None]
+    for name, settings in named:
+        if settings is None and name not in known:
+            raise UserError(
+                f"config: variants.{name}: null leaves out an inherited variant, and none has this name"
+                f"{nearest(name, known)}; write {{}} for a variant without settings of its own"
+            )
 
 
 def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of `mapping` over those of the file that it extends, and of the file that this one extends."""
+    merged: dict[str, Any] = {}
+    for layer in reversed(_layers(mapping)):
+        merged = merge({key: value for key, value in merged.items() if key not in OWN}, layer)
+    merged.pop(EXTENDS, None)
+    return merged
+
+
+def _layers(mapping: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """`mapping`, the settings of the file that it extends, and so on. Raises UserError."""
     seen: list[str] = []
-    layers = [dict(mapping)]
-    while (file := layers[-1].pop(EXTENDS, None)) is not None:
+    layers = [mapping]
+    while (file := layers[-1].get(EXTENDS)) is not None:
         if not text().accepts(file):
             raise UserError(f"config: {EXTENDS}: expected the path of a configuration, {PLAIN}, not {file!r}")
         file = expanduser(file)
         if file in seen:
             raise UserError(f"config: {EXTENDS}: a circle, {' -> '.join([*seen, file])}; one must extend no other")
         seen.append(file)
-        layers.append(dict(read(file)))
-    merged: dict[str, Any] = {}
-    for layer in reversed(layers):
-        merged = merge({key: value for key, value in merged.items() if key not in OWN}, layer)
-    return merged
+        layers.append(read(file))
+    return layers
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

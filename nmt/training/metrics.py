@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,14 @@ def ended_early(experiment: str, variant: str) -> bool:
     return isinstance(summary, dict) and summary.get("finished") is False
 
 
-def is_lost(experiment: str, variant: str) -> bool:
-    """Whether a training has a checkpoint but no whole model.
+def is_lost(experiment: str, variant: str, files: Iterable[str]) -> bool:
+    """Whether a training has a checkpoint, but not all `files` of its model.
 
     Snakemake deletes a model before it is trained again. If the changed setting is then undone, Snakemake does not
     notice that the model is missing.
     """
     checkpoints, model = folders(experiment, variant)
-    return checkpoints.exists() and not all((model / name).exists() for name in ("model.safetensors", "summary.json"))
+    return checkpoints.exists() and not all((model / name).exists() for name in files)
 
 
 def _written(file: Path) -> float:

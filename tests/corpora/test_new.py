@@ -15,7 +15,7 @@ import yaml
 
 from nmt import papers
 from nmt.__main__ import main
-from nmt.corpora.new import ending_of
+from nmt.corpora.languages import ending_of
 from nmt.corpora.new_text import DROPOUT, OFTEN, PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 
 from nmt.settings.experiment import load
-from nmt.settings.extends import PAPER, read_experiment, resolve
+from nmt.settings.extends import PAPER, check_layers, read_experiment, resolve
 from nmt.system.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +26,8 @@ def _root(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([], [PAPER]),
         (["demo"], ["config/demo.yaml"]),
-        (["demo", "tests/workflow/smoke.yaml"], ["config/demo.yaml", "tests/workflow/smoke.yaml"]),
-        (["open", "config/bahdanau2015/open-third.yaml"], ["config/open.yaml", "config/bahdanau2015/open-third.yaml"]),
+        (["demo", "config/moses.yaml"], ["config/demo.yaml", "config/moses.yaml"]),
+        (["moses", "tests/workflow/smoke.yaml"], ["config/moses.yaml", "tests/workflow/smoke.yaml"]),
     ],
 )
 def test_several_files_are_merged_as_by_snakemake(names: list[str], files: list[str]) -> None:
@@ -34,6 +35,49 @@ def test_several_files_are_merged_as_by_snakemake(names: list[str], files: list[
     for file in files:
         update_config(merged, load_configfile(file))
     assert read_experiment(names) == load(resolve(merged))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        (
+            "experiment: a",
+            "experiment: b",
+            "one.yaml and {other}other.yaml: each sets experiment; run one after the other",
+        ),
+        ("extends: config/demo.yaml", "extends: config/open.yaml", "each sets extends; leave it out of one of them"),
+        (
+            "variants: {RNNsearch: {}}",
+            "variants: {RNNsaerch: null}",
+            "config: variants.RNNsaerch: null leaves out an inherited variant, and none has this name; the nearest is "
+            "RNNsearch; write {{}} for a variant without settings of its own",
+        ),
+        (
+            "extends: config/demo.yaml",
+            "variants: {RNNencdec-5: null}",
+            "and none has this name; the nearest is RNNencdec-50",
+        ),
+        (
+            "variants: {plain: null}",
+            "seed: 1",
+            "config: variants.plain: null leaves out an inherited variant, and none has",
+        ),
+    ],
+)
+def test_files_that_are_not_one_experiment_are_refused(tmp_path: Path, one: str, other: str, said: str) -> None:
+    """Snakemake would take the name, and so the models, of the last."""
+    files = [str(tmp_path / name) for name in ("one.yaml", "other.yaml")]
+    for file, content in zip(files, (one, other), strict=True):
+        Path(file).write_text(f"{content}\n")
+    with pytest.raises(UserError, match=re.escape(said.format(other=f"{tmp_path}/"))):
+        check_layers(files)
+
+
+def test_files_of_one_experiment_are_merged(tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("one.yaml", "other.yaml")]
+    Path(files[0]).write_text("{extends: config/demo.yaml, experiment: a, variants: {plain: {}}}\n")
+    Path(files[1]).write_text("{experiment: a, variants: {plain: null, RNNsearch-50: null}}\n")
+    assert read_experiment(files).left_out == {"plain", "RNNsearch-50", "RNNsearch-50star"}
 
 
 def test_a_file_extends_one_that_extends_another(tmp_path: Path) -> None:

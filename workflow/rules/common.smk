@@ -49,6 +49,7 @@ SHOWN = " 2> >(tee {log:q} >&2)"
 # The options of every table: whether the language is the built-in one, and the output files.
 TABLE = " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q}"
 
+OF_SUBWORDS = ["source.codes", "target.codes"]  # a model's files for them
 CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
 escape_output(logger.handlers)
 with one_line_mistakes():
@@ -79,7 +80,9 @@ with one_line_mistakes():
     else:
         claim(EXPERIMENT.name, sys.argv)
     check_unchanged(not workflow.is_main_process, config, [REGISTRY[name] for name in PARTS], OWN.values())
-    LOST = [variant for variant in EXPERIMENT.variants if is_lost(EXPERIMENT.name, variant)]
+    MODEL_FILES = ["model.safetensors", "summary.json", "source.tsv", "target.tsv"]
+    MODEL_FILES += OF_SUBWORDS if EXPERIMENT.subwords else []
+    LOST = [variant for variant in EXPERIMENT.variants if is_lost(EXPERIMENT.name, variant, MODEL_FILES)]
 announce()
 end_gently(getattr(snakemake.workflow, "JobScheduler", None))
 PLAIN_NAME = plain_names(workflow)
@@ -109,9 +112,6 @@ CODES = [
     for language in (LANGUAGES if SUBWORDS else ())
 ]
 TRAINING_TEXT = f"<data>/{'segmented' if SUBWORDS else 'selected'}/train.{{language}}"
-MODEL_FILES = ["model.safetensors", "summary.json", "source.tsv", "target.tsv"]
-OF_SUBWORDS = ["source.codes", "target.codes"]
-MODEL_FILES += OF_SUBWORDS if SUBWORDS else []
 MODEL = [f"<data>/models/{{variant}}/{name}" for name in MODEL_FILES]
 SYSTEMS = EXPERIMENT.systems
 BEAMS = papers.beams(EXPERIMENT)
