@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from nmt.corpora.own import (
     check_files,
     check_mirror,
     check_outside,
+    check_sides,
     check_uses,
     digest,
     file_and_member,
@@ -24,6 +27,8 @@ from nmt.corpora.own import (
 )
 from nmt.corpora.registry import Archive
 from nmt.settings.experiment import Experiment, load
+from nmt.settings.extends import read_experiment
+from nmt.settings.sections import Languages
 from nmt.system.checksums import sha256
 from nmt.system.errors import UserError
 
@@ -245,3 +250,32 @@ def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pyt
         owning.MEMORY.write_text(f"{whole[:place]}{'1' if whole[place] == '0' else '0'}{whole[place + 1 :]}")
         assert found() == hashlib.sha256(b"two\n").hexdigest()
         assert owning.MEMORY.read_text() == whole
+
+
+@pytest.mark.parametrize(
+    ("pair", "languages", "said"),
+    [
+        (["a.fr", "a.en"], ["en", "fr"], "a.fr: is in fr by its name; give en first in each pair"),
+        (["a.en", "b.en.sgm.gz"], ["en", "fr"], "b.en.sgm.gz: is in en by its name"),
+        (["a.en-de.tsv:2", "a.en-de.tsv:1"], ["eng", "deu"], "a.en-de.tsv:2: is in de by its name"),
+        (["a.zip:b.en", "a.zip:b.fr"], ["fr", "en"], "a.zip:b.en: is in en by its name"),
+        (["a.en-GB", "a.en-US"], ["en-US", "en-GB"], "a.en-GB: is in en-GB by its name"),
+        (["a.en", "a.fr"], ["eng", "fra"], None),
+        (["a.en", "b.en"], ["en-GB", "en-US"], None),
+        (["titles.fi-en:2", "titles.fi-en:1"], ["en", "fi"], None),
+        (["a.src", "a.ref"], ["en", "fr"], None),
+    ],
+)
+def test_a_file_in_the_language_of_the_other_side_is_refused(
+    pair: list[str], languages: list[str], said: str | None
+) -> None:
+    with pytest.raises(UserError, match=f"^{re.escape(said)}") if said else nullcontext():
+        check_sides(pair, Languages(*languages))
+
+
+def test_a_registry_that_is_read_in_the_other_direction_is_refused() -> None:
+    """Its first side is the source, whatever the languages are called."""
+    demo = read_experiment(["demo"])
+    read_corpora(demo)
+    with pytest.raises(UserError, match=r"debates\.en: is in en by its name"):
+        read_corpora(replace(demo, languages=Languages("fr", "en")))

@@ -147,10 +147,30 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
 
 def test_exchanged_languages_are_extracted_again(tree: Tree) -> None:
     """The same files are the inputs, and the same files are the outputs."""
-    languages = re.search(r"^languages: .*$", (tree.folder / "config/mine.yaml").read_text(), re.MULTILINE)
-    assert languages
-    with tree.edited("config/mine.yaml", languages[0], "languages: {source: fi, target: de}"):
-        assert {"extract", "binarize", "train", "index"} <= planned(tree)
+    texts = {}
+    for use, name in (("train", "train"), ("development", "dev"), ("test", "test")):
+        texts[use] = [f"{name}.{place}" for place in ("one", "two")]
+        for file, side in zip(texts[use], ("de", "fi"), strict=True):
+            shutil.copy(tree.folder / f"{name}.{side}", tree.folder / file)
+    words = [
+        "--cores",
+        "2",
+        "--configfile",
+        "plain.yaml",
+        "--",
+        *(f"data/plain/extracted/train.{side}" for side in ("de", "fi")),
+    ]
+
+    def write(source: str, target: str) -> None:
+        overlay = f"extends: config/mine.yaml\nexperiment: plain\nfiles: {json.dumps(texts)}\n"
+        (tree.folder / "plain.yaml").write_text(f"{overlay}languages: {{source: {source}, target: {target}}}\n")
+
+    write("de", "fi")
+    run = tree.snakemake(*words, configs=[])
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert jobs(tree.snakemake("--dry-run", *words, configs=[])) == []
+    write("fi", "de")
+    assert ("extract", "") in jobs(tree.snakemake("--dry-run", *words, configs=[]))
 
 
 def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) -> None:
@@ -162,8 +182,11 @@ def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) ->
         """The registry; `sides` are those of train."""
         lines = ["name\tsource_address\ttarget_address\tsha256\n"]
         for name, ends in (("train", sides), ("dev", "de fi"), ("more", "de fi"), ("test", "de fi")):
-            files = [f"{name}.{end}" for end in ends.split()]
-            copies = [shutil.copy(tree.folder / file, tree.folder / "mirror") for file in files]
+            files = [f"{name}.in-{end}" for end in ends.split()]
+            copies = [
+                shutil.copy(tree.folder / f"{name}.{end}", tree.folder / f"mirror/{file}")
+                for file, end in zip(files, ends.split(), strict=True)
+            ]
             lines.append("\t".join([name, *(f"http://h.example/{file}" for file in files)]))
             lines.append(f"\t{','.join(map(sha256, copies))}\n")
         (tree.folder / "mine.tsv").write_text("".join(lines))
@@ -264,6 +287,13 @@ def test_mistakes_end_the_dry_run_with_a_line(tree: Tree) -> None:
     assert "data/wrong/train.de: in data/wrong, which the run itself writes" in said(tree, configs=["wrong.yaml"])
     wrong.write_text(f"{overlay}files: {{development: [test.de, test.fi]}}\n")
     assert "test.de: text of both test and development" in said(tree, configs=["wrong.yaml"])
+    wrong.write_text(f"{overlay}files: {{train: [train.fi, train.de]}}\n")
+    assert said(tree, configs=["wrong.yaml"]).startswith("train.fi: is in fi by its name; give de first in each pair")
+    wrong.write_text(f"{overlay}variants: {{RNNsearhc: null}}\n")
+    assert "config: variants.RNNsearhc: null leaves out" in said(tree, configs=["wrong.yaml"])
+    wrong.write_text(overlay)
+    both = said(tree, configs=["config/mine.yaml", "wrong.yaml"])
+    assert both == "config/mine.yaml and wrong.yaml: each sets experiment; run one after the other"
     wrong.write_text(f"{overlay}results: results/mine\n")
     assert "results/mine is the folder of the experiment mine" in said(tree, configs=["wrong.yaml"])
     wrong.write_text("extends: config/mine.yaml\nexperiment: mine\n")
