@@ -15,7 +15,7 @@ from typing import Any
 from nmt.settings.checks import PLAIN, nearest, text
 from nmt.settings.experiment import Experiment, load
 from nmt.settings.project import find
-from nmt.system.errors import UserError
+from nmt.system.errors import UserError, warn
 from nmt.system.text import read_lines
 
 PAPER = "config/bahdanau2015/wmt14.yaml"  # the experiment where none is named
@@ -49,23 +49,24 @@ def read_experiment(files: Sequence[str]) -> Experiment:
 def check_layers(files: Sequence[str]) -> None:
     """Raise UserError where `files`, each merged over the one before, are not one experiment.
 
-    They may name only one, and extend only one file; a variant that is null must be one that another of them has.
+    They may name only one, and extend only one file; a variant that is null must be inherited. A file that inherits
+    nothing, as one of resolved settings, only gets a warning for such a variant.
     """
-    layers_of = {file: _layers(read(file)) for file in files}
+    chains = {file: [*reversed(_layers(read(file)))] for file in files}
     for key, remedy in (("experiment", "run one after the other"), (EXTENDS, "leave it out of one of them")):
-        values = {file: layers[0][key] for file, layers in layers_of.items() if key in layers[0]}
+        values = {file: chain[-1][key] for file, chain in chains.items() if key in chain[-1]}
         different = list({str(value): file for file, value in values.items()}.values())
         if len(different) > 1:
             raise UserError(f"{different[0]} and {different[1]}: each sets {key}; {remedy}")
-    variants = [layer.get("variants") for layers in layers_of.values() for layer in layers]
-    named = [item for one in variants if isinstance(one, Mapping) for item in one.items()]
-    known = [name for name, settings in named if settings is not None]
-    for name, settings in named:
+    variants = [layer.get("variants") for chain in chains.values() for layer in chain]
+    named = [(place, *item) for place, one in enumerate(variants) if isinstance(one, Mapping) for item in one.items()]
+    known = {name for _, name, settings in named if settings is not None}
+    for place, name, settings in named:
         if settings is None and name not in known:
-            raise UserError(
-                f"config: variants.{name}: null leaves out an inherited variant, and none has this name"
-                f"{nearest(name, known)}; write {{}} for a variant without settings of its own"
-            )
+            said, instead = f"config: variants.{name}: null leaves out", "write {} for a variant that sets nothing"
+            if place:
+                raise UserError(f"{said} an inherited variant, and none has this name{nearest(name, known)}; {instead}")
+            warn(f"{said} the variant; {instead}")
 
 
 def resolve(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,17 +50,12 @@ def test_several_files_are_merged_as_by_snakemake(names: list[str], files: list[
             "variants: {RNNsearch: {}}",
             "variants: {RNNsaerch: null}",
             "config: variants.RNNsaerch: null leaves out an inherited variant, and none has this name; the nearest is "
-            "RNNsearch; write {{}} for a variant without settings of its own",
+            "RNNsearch; write {{}} for a variant that sets nothing",
         ),
         (
             "extends: config/demo.yaml",
             "variants: {RNNencdec-5: null}",
             "and none has this name; the nearest is RNNencdec-50",
-        ),
-        (
-            "variants: {plain: null}",
-            "seed: 1",
-            "config: variants.plain: null leaves out an inherited variant, and none has",
         ),
     ],
 )
@@ -71,6 +66,16 @@ def test_files_that_are_not_one_experiment_are_refused(tmp_path: Path, one: str,
         Path(file).write_text(f"{content}\n")
     with pytest.raises(UserError, match=re.escape(said.format(other=f"{tmp_path}/"))):
         check_layers(files)
+
+
+def test_a_variant_that_is_null_and_inherits_nothing_gets_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The settings in provenance.json have those that were left out."""
+    (tmp_path / "plain.yaml").write_text("variants: {plain: null, other: {}}\n")
+    check_layers([str(tmp_path / "plain.yaml")])
+    said = "config: variants.plain: null leaves out the variant; write {} for a variant that sets nothing\n"
+    assert capsys.readouterr().err == f"nmt: warning: {said}"
 
 
 def test_files_of_one_experiment_are_merged(tmp_path: Path) -> None:
