@@ -29,6 +29,7 @@ def sides(seed: str, style: str, language: str, pairs: int = PAIRS) -> dict[str,
 TINY = """\
 extends: config/choi2017/wmt15-{pair}.yaml
 experiment: tiny-{pair}
+seeds: {seeds}
 results: results/tiny-{pair}
 bpe: {{symbols: 300}}
 translate: {{beam: {beam}, batch: 300}}
@@ -133,7 +134,7 @@ def test_the_whole_experiment_runs_at_toy_size(tree: Tree, mirror: Path, pair: s
     settings |= {name: {"contextualization": 4} for name in trained if name.startswith("C")}
     beams = {1, len(compared)}
     chosen = {"variants": settings, "compared": compared, "shown": sorted(trained), "fine": compared[0][0]}
-    chosen["beam"] = max(beams)
+    chosen |= {"beam": max(beams), "seeds": 1 if pair == "enfi" else 2}
     text = {key: json.dumps(value) for key, value in chosen.items()}
     (tree.folder / "tiny.yaml").write_text(TINY.format(pair=pair, **text))
     run = tree.snakemake("--cores", "2", "--config", f"mirror={mirror}", configs=["tiny.yaml"])

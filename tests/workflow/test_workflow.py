@@ -5,6 +5,7 @@ All of it happens in a copy of the tree; the checkout is only read.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -370,3 +371,15 @@ def test_a_folder_without_room_is_one_line(tree: Tree, monkeypatch: pytest.Monke
     assert process.returncode == 1
     assert "snakemake: /proc: cannot be written (No such file or directory); make it writable, with room" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.long
+def test_every_table_and_figure_of_models_with_two_seeds_is_made(tmp_path: Path) -> None:
+    """Plans do not show what a step refuses."""
+    tree = Tree(tmp_path)
+    (tmp_path / "seeds.yaml").write_text("seeds: 2\nphrase_based: null\n")
+    run = tree.snakemake("--cores", "2", "--resources", "gpu=2", "network=1", configs=[*SMOKE, "seeds.yaml"])
+    assert run.returncode == 0, run.stdout[-8000:]
+    with (tmp_path / "results/smoke/table2.csv").open() as file:
+        made = [row["model"] for row in csv.DictReader(file)]
+    assert made[:2] == ["RNNencdec-30", "RNNencdec-30, seed 1235"]

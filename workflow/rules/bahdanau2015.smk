@@ -50,7 +50,7 @@ if PAPER.table2:
         conda:
             "../../environment.yml"
         params:
-            **named(EXPERIMENT.variants),
+            **named(TRAININGS, TRAININGS),
             contents=contents(ARTEFACTS["table2"].printed),
             generated=MADE_UP,
             code=code("bahdanau2015.table2"),

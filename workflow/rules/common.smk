@@ -114,6 +114,7 @@ CODES = [
 TRAINING_TEXT = f"<data>/{'segmented' if SUBWORDS else 'selected'}/train.{{language}}"
 MODEL = [f"<data>/models/{{variant}}/{name}" for name in MODEL_FILES]
 SYSTEMS = EXPERIMENT.systems
+TRAININGS = {name: variant.label for name, variant in EXPERIMENT.variants.items()}  # each seed has its own label
 BEAMS = papers.beams(EXPERIMENT)
 MADE_UP = ["--generated"] if EXPERIMENT.is_generated else []
 SOURCE, REFERENCE = (f"<data>/tokenized/{{set}}.{language}" for language in LANGUAGES)
@@ -210,14 +211,14 @@ def of_set(path, **names):
     return lambda wildcards: expand(path, set=PLACES[wildcards.place], **names)
 
 
-def labels(systems):
+def labels(systems, of=SYSTEMS):
     """The labels of systems in tables and figures."""
-    return [SYSTEMS[system] for system in systems]
+    return [of[system] for system in systems]
 
 
-def named(systems):
+def named(systems, of=SYSTEMS):
     """The labels of systems as a param, and which system has which: Snakemake does not compare the order of inputs."""
-    return dict(labels=labels(systems), systems=[f"{system}: {SYSTEMS[system]}" for system in systems])
+    return dict(labels=labels(systems, of), systems=[f"{system}: {of[system]}" for system in systems])
 
 
 # The vocabularies, which decide the words that the models know.
