@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
@@ -25,7 +26,9 @@ from nmt.corpora.own import (
     check_mirror,
     check_outside,
     check_sentence,
+    check_sides,
     check_uses,
+    entry_of,
     own_files,
     read_corpora,
 )
@@ -72,11 +75,15 @@ def one_line_mistakes() -> Iterator[None]:
         refuse(f"{error.filename}: {error.strerror}")
 
 
-def check_start(files: Sequence[str], folder: str) -> None:
+def check_start(files: Sequence[str], folder: str, words: Sequence[str]) -> None:
     """UserError where the project's `folder` has an odd name, nothing can be written, or a configuration is mistaken.
 
-    Snakemake has already read `files`, but is less strict.
+    Snakemake has already read its command line `words` and `files`, but is less strict.
     """
+    options = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)]
+    for one, other in (("--config", "-C"), ("--configfile", "--configfiles")):
+        if options.count(one) + options.count(other) > 1:
+            raise UserError(f"{one}: Snakemake reads only the last of several; give it once, with all values after it")
     if not is_plain(folder):
         raise UserError(f"{folder}: expected a path {PLAIN}; move the project elsewhere")
     for written in (".", ".snakemake", "data", "logs", "benchmarks", os.environ.get("TMPDIR", ".")):
@@ -129,6 +136,10 @@ def check_corpora(experiment: Experiment, registry: Mapping[str, Corpus]) -> Non
             if registry[corpus].is_monolingual and use != monolingual:
                 raise UserError(
                     f"{where}: {corpus} is monolingual; only {monolingual} may name one without a source_address"
+                )
+            if not registry[corpus].is_monolingual:
+                check_sides(
+                    [entry_of(one.address, member) for one, member in registry[corpus].sides], experiment.languages
                 )
     evaluated = {"test": corpora.test, "development": corpora.development, "held-out": corpora.held_out}
     for corpus in experiment.monolingual:

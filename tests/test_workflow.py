@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -243,7 +244,7 @@ def test_a_run_that_only_touches_files_has_no_results(touch: bool, monkeypatch: 
 
 def test_a_mistake_ends_the_run_with_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(SystemExit) as end, one_line_mistakes():
-        check_start([str(tmp_path / "none.yaml")], "/odd{folder}")
+        check_start([str(tmp_path / "none.yaml")], "/odd{folder}", [])
     assert end.value.code == 1
     [said] = caplog.messages
     assert said.startswith("snakemake: /odd{folder}: expected a path")
@@ -260,7 +261,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_the_run(
     for name in ("data", "logs", "benchmarks"):
         (tmp_path / name).symlink_to("/proc")
         with pytest.raises(UserError, match=rf"{name}: cannot be written \(No such file or directory\); make it writ"):
-            check_start([], str(tmp_path))
+            check_start([], str(tmp_path), [])
         (tmp_path / name).unlink()
 
 
@@ -388,3 +389,18 @@ def test_the_report_shows_the_settings_that_made_the_results(
         assert config == shown
         said = "the last complete run had other settings than today's; the report shows those of that run"
         assert (said in capsys.readouterr().err) == (shown == {"seed": 1})
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--config", "a=1", "-C", "b=2"], "--config"),
+        (["--configfile=a.yaml", "-n", "--configfiles", "b.yaml"], "--configfile"),
+        (["--configfile", "a.yaml", "b.yaml", "--config", "a=1", "b=2", "--", "--config", "-C"], None),
+    ],
+)
+def test_an_option_of_which_snakemake_reads_only_the_last_is_refused(
+    tmp_path: Path, words: list[str], option: str | None
+) -> None:
+    with pytest.raises(UserError, match=f"^{option}: Snakemake reads only the last") if option else nullcontext():
+        check_start([], str(tmp_path), words)

@@ -37,21 +37,14 @@ COLUMN = re.compile(r"(.+)(:[1-9])", re.DOTALL)
 
 
 def read_corpora(experiment: Experiment) -> dict[str, Corpus]:
-    """The corpora of an experiment's registry, or those of its own files, by name.
-
-    Raises UserError, also where the files of a corpus are in each other's language by their names.
-    """
-    found = {}
+    """The corpora of an experiment's registry, or those of its own files, by name. Raises UserError."""
     if experiment.files is None:
-        found = read_registry(find(experiment.registry))
-    else:
-        for pairs in experiment.files.pairs().values():
-            for name, pair in pairs.items():
-                files, members = zip(*map(file_and_member, pair), strict=True)
-                found[name] = Corpus(name, tuple(map(Archive, files)), members)
-    for corpus in found.values():
-        if not corpus.is_monolingual:
-            check_sides([said(archive.address, member) for archive, member in corpus.sides], experiment.languages)
+        return read_registry(find(experiment.registry))
+    found = {}
+    for pairs in experiment.files.pairs().values():
+        for name, pair in pairs.items():
+            files, members = zip(*map(file_and_member, pair), strict=True)
+            found[name] = Corpus(name, tuple(map(Archive, files)), members)
     return found
 
 
@@ -66,7 +59,7 @@ def check_sides(pair: Sequence[str], languages: Languages) -> None:
             )
 
 
-def said(address: str, member: str) -> str:
+def entry_of(address: str, member: str) -> str:
     """An archive and a member of it, as an entry of `files` names them."""
     return f"{address}:{member.removeprefix(':')}" if member else address
 
@@ -159,9 +152,8 @@ def check_uses(experiment: Experiment, registry: Mapping[str, Corpus], own: Mapp
         known = places(getattr(experiment.corpora, scored))
         for place, address in places(getattr(experiment.corpora, use)).items():
             if place in known:
-                raise UserError(
-                    f"{said(address, place[1])}: text of both {scored} and {use}; leave it out of one of them"
-                )
+                text = entry_of(address, place[1])
+                raise UserError(f"{text}: text of both {scored} and {use}; leave it out of one of them")
 
 
 def check_sentence(setting: str, number: int, corpora: Sequence[Corpus], own: Mapping[str, str]) -> None:

@@ -163,8 +163,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.watch is not None and not 0 < arguments.watch <= LONGEST_PAUSE:
         raise UserError(f"--watch {arguments.watch:g}: must be more than 0 and at most {LONGEST_PAUSE} seconds")
-    last = [] if arguments.configs else last_run()
-    experiment = read_experiment(arguments.configs or last)
+    last = None if arguments.configs else last_run()
+    experiment = read_experiment(*last) if last else read_experiment(arguments.configs)
     if not arguments.configs:
         why = "the last that ran here and has its file" if last else "the default, as no experiment ran here"
         print(f"{experiment.name}: {why}", file=sys.stderr)

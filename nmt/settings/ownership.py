@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt.settings.checks import names
 from nmt.settings.extends import read
@@ -18,6 +19,14 @@ from nmt.system.errors import UserError
 from nmt.system.text import read_json, write_json
 
 RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
+NOT_NAMED = "files of an experiment that was named on the command line"  # in RECORD
+
+
+class Run(NamedTuple):
+    """With which files an experiment was run, and its name if that was on the command line instead of in them."""
+
+    files: list[str]
+    name: str | None
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
@@ -25,15 +34,14 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
 
     Also where it is the folder of another experiment, too, under another name.
 
-    If the name is on the command line, the last of `files` stands for it. There are none where another workflow uses
-    this one as a module.
+    `files` are none where another workflow uses this one as a module.
     """
     data = Path("data") / experiment
     for path in data.parent.glob("*") if data.exists() else ():
         if path.name != experiment and os.path.exists(path) and path.samefile(data):
             raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
-    mine = _naming(files, experiment) or (files[-1] if files else None)
-    other = _naming(_recorded(experiment), experiment)
+    known = _recorded_run(experiment)
+    mine, other = _owner(files, experiment, False), _owner(known.files, experiment, known.name is None)
     if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "
@@ -63,7 +71,8 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
 def record(experiment: str, files: Sequence[str], folder: str) -> None:
     """Note that `experiment` is run with `files` and writes its results to `folder`."""
-    write_json(Path("data") / experiment / RECORD, list(files))
+    is_named = not files or _owner(files, experiment, True) is not None
+    write_json(Path("data") / experiment / RECORD, list(files) if is_named else {NOT_NAMED: list(files)})
     record_results(experiment, folder)
 
 
@@ -77,25 +86,33 @@ def record_results(experiment: str, folder: str) -> None:
         write_json(Path("data") / experiment / FOLDERS, sorted(folders))
 
 
-def last_run() -> list[str]:
-    """The files of the experiment that ran last; none where none of those that ran still has all its files."""
+def last_run() -> Run | None:
+    """The experiment that ran last; None where none of those that ran still has all its files."""
     records = sorted(Path("data").glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime, reverse=True)
-    found = (_recorded(path.parent.name) for path in records)
-    return next((files for files in found if files and all(map(os.path.isfile, files))), [])
+    found = (_recorded_run(path.parent.name) for path in records)
+    return next((run for run in found if run.files and all(map(os.path.isfile, run.files))), None)
 
 
 def recorded_files() -> list[tuple[str, str]]:
     """The name of each experiment that was run here, with each file with which it was run last."""
     names = [path.parent.name for path in sorted(Path("data").glob(f"*/{RECORD}"))]
-    return [(name, file) for name in names for file in _recorded(name)]
+    return [(name, file) for name in names for file in _recorded_run(name).files]
 
 
-def _recorded(experiment: str, record: str = RECORD) -> list[str]:
-    """The paths in a record of an experiment; none where it is missing or damaged."""
+def _recorded_run(experiment: str) -> Run:
+    """The last run of an experiment; without files where its record is missing or damaged."""
+    named = _recorded(experiment)
+    return Run(named, None) if named else Run(_recorded(experiment, key=NOT_NAMED), experiment)
+
+
+def _recorded(experiment: str, record: str = RECORD, key: str | None = None) -> list[str]:
+    """The paths in a record of an experiment, or under `key` in it; none where they are missing or damaged."""
     try:
         paths = read_json(Path("data") / experiment / record)
     except (UserError, OSError):
         return []
+    if key is not None:
+        paths = paths.get(key) if isinstance(paths, dict) else None
     return list(paths) if names().accepts(paths) else []
 
 
@@ -104,13 +121,17 @@ def _may_hold_others(folder: str) -> bool:
     return not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(PROJECT / "results"))
 
 
-def _naming(files: Sequence[str], experiment: str) -> str | None:
-    """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed."""
-    found = None
+def _owner(files: Sequence[str], experiment: str, is_named: bool) -> str | None:
+    """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed.
+
+    If the name need not be in a file, because it was on the command line, the last that gives any name stands for it,
+    or else the last of all.
+    """
+    given = {}
     for file in files:
-        try:
-            if read(file).get("experiment") == experiment:
-                found = file
-        except (UserError, OSError):
-            continue
-    return found
+        with suppress(UserError, OSError):
+            given[file] = read(file).get("experiment")
+    owners = [file for file, name in given.items() if name == experiment]
+    if not is_named:
+        owners = [*given, *(file for file, name in given.items() if name is not None), *owners]
+    return owners[-1] if owners else None

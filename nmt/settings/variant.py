@@ -157,8 +157,10 @@ class Variant:
         optimizer does not use is left out, or has its default where it was not always left out.
         """
         settings = learned(self.architecture) | learned(self.optimization)
-        if self.continues is not None:
+        if self.continues is not None:  # the initial weights are those of the other model
             settings["continues"] = self.continues
+            settings |= {key: getattr(Optimization, key) for key in ("initialization_scale", "attention_scale")}
+            settings.pop("forget_bias", None)
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
             settings.pop("score_previous", None)

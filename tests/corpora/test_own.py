@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,6 @@ from nmt.corpora.own import (
 )
 from nmt.corpora.registry import Archive
 from nmt.settings.experiment import Experiment, load
-from nmt.settings.extends import read_experiment
 from nmt.settings.sections import Languages
 from nmt.system.checksums import sha256
 from nmt.system.errors import UserError
@@ -271,11 +269,3 @@ def test_a_file_in_the_language_of_the_other_side_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=f"^{re.escape(said)}") if said else nullcontext():
         check_sides(pair, Languages(*languages))
-
-
-def test_a_registry_that_is_read_in_the_other_direction_is_refused() -> None:
-    """Its first side is the source, whatever the languages are called."""
-    demo = read_experiment(["demo"])
-    read_corpora(demo)
-    with pytest.raises(UserError, match=r"debates\.en: is in en by its name"):
-        read_corpora(replace(demo, languages=Languages("fr", "en")))

@@ -495,6 +495,30 @@ def test_a_language_model_is_not_trained_on_unknown_corpora_or_test_sets() -> No
             check_corpora(experiment, read_registry(experiment.registry))
 
 
+def test_corpora_in_the_other_direction_are_refused_where_they_are_used(tmp_path: Path) -> None:
+    """A registry may serve several experiments."""
+    registry = tmp_path / "my.tsv"
+    rows = [
+        f"{name}{one}\t{name}.{one}\t{name}.{other}" for name in "abc" for one, other in (("en", "fr"), ("fr", "en"))
+    ]
+    registry.write_text("\n".join(["name\tsource_address\ttarget_address", *rows]) + "\n")
+
+    def check(direction: str) -> None:
+        corpora = {
+            use: [f"{name}{direction}"] for use, name in zip(("train", "development", "test"), "abc", strict=True)
+        }
+        sets = sections.Corpora(**corpora, in_domain=[], held_out=[])
+        check_corpora(
+            replace(paper(), registry=str(registry), corpora=sets, phrase_based=None), read_registry(registry)
+        )
+
+    check("en")
+    with pytest.raises(
+        UserError, match=r"^a\.fr: is in fr by its name; give en first in each pair, or exchange the lang"
+    ):
+        check("fr")
+
+
 @pytest.mark.parametrize("use", ["development", "test", "in_domain", "held_out"])
 def test_a_corpus_train_is_for_training_alone(use: str, tmp_path: Path) -> None:
     """Elsewhere its files would be those of the selected text."""

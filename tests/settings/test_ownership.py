@@ -38,6 +38,21 @@ def test_a_name_on_the_command_line_is_refused_where_another_file_gives_it() -> 
     check_owner("named", ["over.yaml"])
 
 
+def test_data_of_a_name_on_the_command_line_belong_to_the_file_that_was_run() -> None:
+    record("trial", ["a.yaml", "over.yaml"], "results/trial")
+    assert last_run() == (["a.yaml", "over.yaml"], "trial")
+    for files in (["a.yaml"], ["a.yaml", "over.yaml"], ["over.yaml", "./a.yaml"]):
+        check_owner("trial", files)
+    for files in (["b.yaml"], ["b.yaml", "over.yaml"], ["over.yaml"]):
+        with pytest.raises(
+            UserError, match=rf"^{files[0]}: experiment trial is also that of a\.yaml, whose data are in"
+        ):
+            check_owner("trial", files)
+    Path("a.yaml").unlink()
+    Path("over.yaml").unlink()
+    check_owner("trial", ["b.yaml"])
+
+
 def test_the_same_file_under_further_ones_is_accepted() -> None:
     Path("link.yaml").symlink_to("a.yaml")
     record("mine", ["a.yaml", "over.yaml"], "results/mine")
@@ -58,20 +73,20 @@ def test_a_damaged_record_is_no_record(text: str) -> None:
     record("mine", ["a.yaml"], "results/mine")
     Path("data/mine", RECORD).write_text(text)
     check_owner("mine", ["b.yaml"])
-    assert last_run() == []
+    assert last_run() is None
 
 
 def test_the_experiment_that_ran_last() -> None:
-    assert last_run() == []
+    assert last_run() is None
     for time, (name, files) in enumerate(
         {"one": ["a.yaml"], "two": ["b.yaml", "over.yaml"], "three": ["c"]}.items(), 1
     ):
         record(name, files, "results/mine")
         os.utime(Path("data", name, RECORD), (time, time))
-    assert json.loads(Path("data/two", RECORD).read_text()) == ["b.yaml", "over.yaml"]
-    assert last_run() == ["b.yaml", "over.yaml"]  # the file of the third is gone
-    record("one", ["a.yaml"], "results/mine")
-    assert last_run() == ["a.yaml"]
+    assert last_run() == (["b.yaml", "over.yaml"], "two")  # the file of the third is gone
+    record("mine", ["a.yaml"], "results/mine")
+    assert json.loads(Path("data/mine", RECORD).read_text()) == ["a.yaml"]
+    assert last_run() == (["a.yaml"], None)
 
 
 @pytest.mark.parametrize("name", ["table1.csv", PROVENANCE])

@@ -102,6 +102,9 @@ def test_learned_leaves_out_what_does_not_matter() -> None:
     adam = variant(optimizer="adam").learned()
     assert variant(optimizer="adam", rho=0.5, epsilon=1e-3).learned() == adam
     assert (adam["rho"], adam["epsilon"]) == (0.95, 1e-6)  # as it was: no model is trained again
+    later = variant(continues="a", unit="lstm")
+    initial = {"initialization_scale": 0.5, "attention_scale": 0.5, "forget_bias": 1.0}
+    assert variant(continues="a", unit="lstm", **initial).learned() == later.learned()
 
 
 def test_every_setting_that_is_learned_counts() -> None:

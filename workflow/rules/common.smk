@@ -56,7 +56,7 @@ with one_line_mistakes():
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
         raise UserError("module: a prefix cannot be used; name the folders by `experiment` and `results`")
     if workflow.is_main_process:
-        check_start(CONFIG_FILES, os.path.normpath(workflow.basedir))
+        check_start(CONFIG_FILES, os.path.normpath(workflow.basedir), sys.argv[1:])
     EXPERIMENT, REGISTRY, ARTEFACTS = load_experiment(config)
     PARTS = cut_corpora(EXPERIMENT.corpora, EXPERIMENT.monolingual, REGISTRY, EXPERIMENT.shard)
     OWN, ARCHIVES = find_files(EXPERIMENT, REGISTRY, PARTS)
