@@ -107,7 +107,6 @@ def _run(step: str, module: str, words: list[str], program: str) -> None:
         description=_wrap((code.__doc__ or "").split("\n\n")[0]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.register("action", None, options.Store)
     code.add_arguments(parser)
     parser.epilog = _wrap(parser.epilog or "")
     arguments = parser.parse_args(words)

@@ -304,15 +304,6 @@ def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: nmt shortlist" in capsys.readouterr().err
 
 
-def test_no_value_of_a_list_that_is_given_twice_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["new", "x", "--train", "a.en", "a.fr", "--split", "--paper", "choi2017", "--paper", "bahdanau2015"]
-    assert main(words) == 1  # of one value, the last counts
-    assert "a.en: no such file" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([*words, "--train", "b.en", "b.fr"])
-    assert "argument --train: given twice; name all its values after one" in capsys.readouterr().err
-
-
 def test_what_is_no_users_mistake_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         fail(monkeypatch, ZeroDivisionError())

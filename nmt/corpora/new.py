@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from nmt.corpora.extract import TABLE, count_columns, extract
 from nmt.corpora.languages import ending_of
@@ -48,8 +49,24 @@ examples:
 """
 
 
+class _Once(argparse.Action):
+    """Store the values of an option, which may be given only once: the last would replace the others."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not self.default:
+            raise argparse.ArgumentError(self, "given twice; name all its values after one")
+        setattr(namespace, self.dest, values)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
+    parser.register("action", None, _Once)
     parser.add_argument("name", metavar="NAME", help="name of the experiment, its file and its folders")
     for name, what in TEXTS.items():
         parser.add_argument(

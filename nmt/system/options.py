@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path, PosixPath
-from typing import Any
 
 from nmt.system.errors import UserError
 from nmt.system.files import check_apart, check_outputs, check_outside, is_named_pipe
@@ -15,24 +14,6 @@ from nmt.system.files import check_apart, check_outputs, check_outside, is_named
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 STANDARD_INPUT = Path("/dev/stdin")
-
-
-class Store(argparse.Action):
-    """Store the value of an option. One that takes several values is refused where it is given twice."""
-
-    is_given = False
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if self.is_given and self.option_strings and self.nargs is not None:
-            raise argparse.ArgumentError(self, "given twice; name all its values after one")
-        self.is_given = True
-        setattr(namespace, self.dest, values)
 
 
 class Output(PosixPath):

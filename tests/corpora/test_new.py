@@ -108,6 +108,14 @@ def test_odd_names_are_quoted() -> None:
     assert read_corpora(experiment)["test"].archives[0].address == f"test {first}"
 
 
+def test_an_option_that_is_given_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its last values alone would be used."""
+    with pytest.raises(SystemExit):
+        main(["new", "mine", *FILES, "--train", *FILES[1:3]])
+    assert "argument --train: given twice; name all its values after one" in capsys.readouterr().err
+    assert not Path("config/mine.yaml").exists()
+
+
 def test_a_name_that_would_nest_its_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "choi2017", *FILES]) == 1
     said = "config: results: results/choi2017 holds the folder of the experiment multi30k-choi"
