@@ -262,6 +262,7 @@ def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pyt
         (["a.en", "b.en"], ["en-GB", "en-US"], None),
         (["titles.fi-en:2", "titles.fi-en:1"], ["en", "fi"], None),
         (["a.src", "a.ref"], ["en", "fr"], None),
+        (["wiki.en-fr.tsv.gz:2", "wiki.en-fr.tsv.gz:3"], ["en", "fr"], None),
     ],
 )
 def test_a_file_in_the_language_of_the_other_side_is_refused(

@@ -117,6 +117,17 @@ def test_a_run_of_a_module_goes_on_and_knows_its_steps_by_their_own_names(projec
     assert {"train", "translate"} <= {*rules.split()}
 
 
+def test_the_configuration_of_another_workflow_is_its_own(project: Tree, here: Tree) -> None:
+    (here.folder / "small.yaml").write_text(SMALL)
+    host = HOST.format(snakefile=project.folder / "workflow/Snakefile", prefix="")
+    (here.folder / "Snakefile").write_text(host.replace("tests/workflow/smoke.yaml", "small.yaml"))
+    for name in ("one", "other"):
+        (here.folder / f"{name}.yaml").write_text(f"extends: {name}\nexperiment: {name}\nvariants: {{{name}: null}}\n")
+    run = here.snakemake("--dry-run", "--configfile", "one.yaml", "other.yaml", "--", "nmt_all", configs=[])
+    assert ("nmt_train", "one") in jobs(run)
+    assert "nmt: warning" not in run.stdout
+
+
 def test_a_module_with_a_prefix_is_a_line(project: Tree, here: Tree) -> None:
     """Params name folders, too, and Snakemake would change inputs and outputs alone."""
     prefix = '    prefix:\n        "inner"'

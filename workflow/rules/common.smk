@@ -50,7 +50,9 @@ SHOWN = " 2> >(tee {log:q} >&2)"
 TABLE = " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q}"
 
 OF_SUBWORDS = ["source.codes", "target.codes"]  # a model's files for them
+# Those of another workflow, of which this one is a module, are not an experiment's.
 CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
+CONFIG_FILES = CONFIG_FILES if workflow.modifier.is_main_snakefile() else []
 escape_output(logger.handlers)
 with one_line_mistakes():
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
