@@ -19,7 +19,7 @@ from nmt.model.network import Network
 from nmt.settings.checks import Check, build, checked, choice, integer, optional, read_values
 from nmt.settings.sections import NFC, NORMALIZE
 from nmt.settings.variant import Architecture
-from nmt.system.checksums import recorded, sha256, verified
+from nmt.system.checksums import recorded, sha256, unreplaced, verify
 from nmt.system.device import warn_if_slow
 from nmt.system.errors import UserError
 from nmt.system.files import atomic, atomic_folder, check_folder
@@ -96,10 +96,11 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
     missing = [name for name in (MODEL, SUMMARY, SOURCE, TARGET) if not (folder / name).is_file()]
     if missing:
         raise UserError(f"{folder}: no {', no '.join(missing)} in it; name the folder that the step train wrote")
-    summary = read_values(
-        folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS, normalize=optional(choice(*NORMALIZE))
-    )
-    with verified(folder / SUMMARY, summary["digests"], "train it again"):
+    with unreplaced(folder / SUMMARY):
+        summary = read_values(
+            folder / SUMMARY, languages=LANGUAGES, digests=DIGESTS, normalize=optional(choice(*NORMALIZE))
+        )
+        verify(folder / SUMMARY, summary["digests"], "train it again")
         codes = [folder / name if name in summary["digests"] else None for name in CODES]
         for path in (folder / name for name in CODES):
             if path not in codes and path.exists():

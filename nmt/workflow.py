@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,10 +81,10 @@ def check_start(files: Sequence[str], folder: str, words: Sequence[str]) -> None
 
     Snakemake has already read its command line `words` and `files`, but is less strict.
     """
-    options = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)]
-    for one, other in (("--config", "-C"), ("--configfile", "--configfiles")):
-        if options.count(one) + options.count(other) > 1:
-            raise UserError(f"{one}: Snakemake reads only the last of several; give it once, with all values after it")
+    options = [*takewhile(lambda word: word != "--", words)]
+    for option, spellings in (("--config", "--config(=.*)?|-[nFkp]*C.*"), ("--configfile", "--configfiles?(=.*)?")):
+        if sum(bool(re.fullmatch(spellings, word, re.DOTALL)) for word in options) > 1:
+            raise UserError(f"{option}: Snakemake reads only the last of several; give it once, with all its values")
     if not is_plain(folder):
         raise UserError(f"{folder}: expected a path {PLAIN}; move the project elsewhere")
     for written in (".", ".snakemake", "data", "logs", "benchmarks", os.environ.get("TMPDIR", ".")):

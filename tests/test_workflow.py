@@ -395,6 +395,7 @@ def test_the_report_shows_the_settings_that_made_the_results(
     ("words", "option"),
     [
         (["--config", "a=1", "-C", "b=2"], "--config"),
+        (["-Ca=1", "-nC", "b=2"], "--config"),
         (["--configfile=a.yaml", "-n", "--configfiles", "b.yaml"], "--configfile"),
         (["--configfile", "a.yaml", "b.yaml", "--config", "a=1", "b=2", "--", "--config", "-C"], None),
     ],

@@ -27,7 +27,7 @@ from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_pairs, split_words
 from nmt.corpora.shortlist import Shortlist
 from nmt.settings.checks import choice, each, integer, read_values, text
-from nmt.system.checksums import recorded, sha256, verified
+from nmt.system.checksums import recorded, sha256, unreplaced, verify
 from nmt.system.errors import UserError, warn
 from nmt.system.files import atomic_folder, check_regular
 from nmt.system.options import ReplacedFolder
@@ -56,18 +56,19 @@ class Bitext:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = folder = Path(folder)
-        meta = read_values(
-            folder / META,
-            pairs=integer(1),
-            dtype=choice(*DTYPES),
-            words=each(SIDES, integer(1)),
-            shortlists=each(SIDES, text()),
-            digests=each(FILES, text()),
-        )
-        self._pairs: int = meta["pairs"]
-        self.shortlists: dict[str, str] = meta["shortlists"]
-        dtype, words = DTYPES[meta["dtype"]], meta["words"]
-        with verified(folder / META, meta["digests"], "binarize again"):
+        with unreplaced(folder / META):
+            meta = read_values(
+                folder / META,
+                pairs=integer(1),
+                dtype=choice(*DTYPES),
+                words=each(SIDES, integer(1)),
+                shortlists=each(SIDES, text()),
+                digests=each(FILES, text()),
+            )
+            verify(folder / META, meta["digests"], "binarize again")
+            self._pairs: int = meta["pairs"]
+            self.shortlists: dict[str, str] = meta["shortlists"]
+            dtype, words = DTYPES[meta["dtype"]], meta["words"]
             source, target = (_open_side(folder, side, self._pairs, words[side], dtype) for side in SIDES)
         self._source, self._source_offsets, self.source_lengths = source
         self._target, self._target_offsets, self.target_lengths = target

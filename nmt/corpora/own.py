@@ -57,7 +57,8 @@ def check_sides(pair: Sequence[str], languages: Languages) -> None:
         return
     source, target = ({code, known_as(code)} for code in (languages.source, languages.target))
     for file, others in zip(pair, (target - source, source - target), strict=True):
-        if (code := ending_of(file)) in others:
+        code = ending_of(file)
+        if code in others or (code.isalpha() and known_as(code) in others):
             first = languages.source
             raise UserError(
                 f"{file}: is in {code} by its name; give {first} first in each pair, or exchange the languages"

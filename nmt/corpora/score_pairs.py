@@ -21,7 +21,7 @@ from nmt.corpora.clean import Pair
 from nmt.corpora.pairs import byte_lines, read_byte_pairs
 from nmt.corpora.train_lm import FILES, KINDS, META, SIDES, load_model, mask
 from nmt.settings.checks import each, read_values, text
-from nmt.system.checksums import verified
+from nmt.system.checksums import unreplaced, verify
 from nmt.system.options import Output
 from nmt.system.progress import Progress
 
@@ -40,8 +40,9 @@ class Models:
     @classmethod
     def read(cls, folder: Path) -> Models:
         """The models that the step train_lm wrote together. Raises UserError if one is missing, broken or replaced."""
-        digests = read_values(folder / META, digests=each(FILES, text()))["digests"]
-        with verified(folder / META, digests, "train the language models again"):
+        with unreplaced(folder / META):
+            digests = read_values(folder / META, digests=each(FILES, text()))["digests"]
+            verify(folder / META, digests, "train the language models again")
             known = [frozenset(byte_lines(folder / f"{side}.words")) for side in SIDES]
             in_domain, general = ([load_model(folder / f"{side}.{kind}.arpa") for side in SIDES] for kind in KINDS)
         return cls(known, in_domain, general)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from nmt.settings.experiment import Experiment
-from nmt.settings.ownership import recorded_files
+from nmt.settings.ownership import recorded_runs
 from nmt.settings.project import PROJECT
 from nmt.system.errors import UserError
 
@@ -25,7 +25,7 @@ OPTIONS = ("--report", "--report-stylesheet", "--archive", "--configfile")
 
 
 class Known(NamedTuple):
-    """An experiment: its file, its name and its folder of results."""
+    """An experiment: its file (with the name, if that was on the command line), its name and its folder of results."""
 
     file: str
     name: str
@@ -36,13 +36,20 @@ def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS or were run, by their own names and folders, which none inherits.
 
     A file of the working directory hides the project's of the same path. A file that is no experiment is skipped, as is
-    one that was run under another name.
+    one that has another name now. One that was run under a name on the command line is an experiment of that name, too.
     """
     paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
     files = {path.relative_to(root): path for root, path in paths if os.path.isfile(path)}
     here = [_read(path) for _, path in sorted(files.items())]
-    ran = [(name, _read(Path(file))) for name, file in recorded_files() if Path(file) not in files]
-    return [one for one in here if one] + [one for name, one in ran if one and one.name == name]
+    found = [one for one in here if one]
+    for name, run in recorded_runs().items():
+        for one in filter(None, (_read(Path(file)) for file in run.files)):
+            if run.name:
+                results = f"results/{name}" if one.results == f"results/{one.name}" else one.results
+                found.append(Known(f"{one.file} --config experiment={name}", name, results))
+            elif one.name == name and Path(one.file) not in files:
+                found.append(one)
+    return found
 
 
 def _read(path: Path) -> Known | None:

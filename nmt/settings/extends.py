@@ -49,8 +49,8 @@ def read_experiment(files: Sequence[str], name: str | None = None) -> Experiment
 def check_layers(files: Sequence[str]) -> None:
     """Raise UserError where `files`, each merged over the one before, are not one experiment.
 
-    They may name only one, and extend only one file; a variant that is null must be inherited. A file that inherits
-    nothing, as one of resolved settings, only gets a warning for such a variant.
+    They may name only one, and extend only one file; a variant that is null must have settings in another of them, or
+    in what they extend. A first file that extends none, as one of resolved settings, only gets a warning.
     """
     chains = {file: [*reversed(_layers(read(file)))] for file in files}
     for key, remedy in (("experiment", "run one after the other"), (EXTENDS, "leave it out of one of them")):

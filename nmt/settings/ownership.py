@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt.settings.checks import names
 from nmt.settings.extends import read
@@ -41,7 +41,7 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
         if path.name != experiment and os.path.exists(path) and path.samefile(data):
             raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
     known = _recorded_run(experiment)
-    mine, other = _owner(files, experiment, False), _owner(known.files, experiment, known.name is None)
+    mine, other = _owner(files, experiment), (_owner if known.name else _naming)(known.files, experiment)
     if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "
@@ -71,7 +71,7 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
 def record(experiment: str, files: Sequence[str], folder: str) -> None:
     """Note that `experiment` is run with `files` and writes its results to `folder`."""
-    is_named = not files or _owner(files, experiment, True) is not None
+    is_named = not files or _naming(files, experiment) is not None
     write_json(Path("data") / experiment / RECORD, list(files) if is_named else {NOT_NAMED: list(files)})
     record_results(experiment, folder)
 
@@ -93,10 +93,10 @@ def last_run() -> Run | None:
     return next((run for run in found if run.files and all(map(os.path.isfile, run.files))), None)
 
 
-def recorded_files() -> list[tuple[str, str]]:
-    """The name of each experiment that was run here, with each file with which it was run last."""
+def recorded_runs() -> dict[str, Run]:
+    """The last run of each experiment that was run here, by its name."""
     names = [path.parent.name for path in sorted(Path("data").glob(f"*/{RECORD}"))]
-    return [(name, file) for name in names for file in _recorded_run(name).files]
+    return {name: _recorded_run(name) for name in names}
 
 
 def _recorded_run(experiment: str) -> Run:
@@ -121,17 +121,22 @@ def _may_hold_others(folder: str) -> bool:
     return not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(PROJECT / "results"))
 
 
-def _owner(files: Sequence[str], experiment: str, is_named: bool) -> str | None:
-    """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed.
+def _naming(files: Sequence[str], experiment: str) -> str | None:
+    """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed."""
+    return next((file for file, name in reversed(_names(files)) if name == experiment), None)
 
-    If the name need not be in a file, because it was on the command line, the last that gives any name stands for it,
-    or else the last of all.
-    """
-    given = {}
+
+def _owner(files: Sequence[str], experiment: str) -> str | None:
+    """The same where the name may be on the command line: then the last that gives any name, or else the last."""
+    names = _names(files)
+    named = [file for file, name in names if name is not None] or [file for file, _ in names]
+    return _naming(files, experiment) or (named[-1] if named else None)
+
+
+def _names(files: Sequence[str]) -> list[tuple[str, Any]]:
+    """The files that can be read, and the name of the experiment that each gives."""
+    found = []
     for file in files:
         with suppress(UserError, OSError):
-            given[file] = read(file).get("experiment")
-    owners = [file for file, name in given.items() if name == experiment]
-    if not is_named:
-        owners = [*given, *(file for file, name in given.items() if name is not None), *owners]
-    return owners[-1] if owners else None
+            found.append((file, read(file).get("experiment")))
+    return found

@@ -32,10 +32,10 @@ def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
 
 
 @contextmanager
-def verified(record: Path, digests: Mapping[str, str], remedy: str) -> Iterator[None]:
-    """A context that reads the files beside `record`, after `verify`.
+def unreplaced(record: Path) -> Iterator[None]:
+    """A context that reads `record` and the files beside it.
 
-    Raises UserError, too, if they are replaced before it ends: what was read may be of two versions.
+    Raises UserError if they are replaced before it ends: what was read may be of two versions.
     """
     before = _content(record)
 
@@ -44,7 +44,6 @@ def verified(record: Path, digests: Mapping[str, str], remedy: str) -> Iterator[
             raise UserError(f"{record.parent}: replaced while it was read; run the command again")
 
     try:
-        verify(record, digests, remedy)
         yield
     except (UserError, OSError):
         check()

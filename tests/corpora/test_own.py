@@ -258,6 +258,8 @@ def test_the_digest_of_a_file_follows_its_bytes(tmp_path: Path, monkeypatch: pyt
         (["a.en-de.tsv:2", "a.en-de.tsv:1"], ["eng", "deu"], "a.en-de.tsv:2: is in de by its name"),
         (["a.zip:b.en", "a.zip:b.fr"], ["fr", "en"], "a.zip:b.en: is in en by its name"),
         (["a.en-GB", "a.en-US"], ["en-US", "en-GB"], "a.en-GB: is in en-GB by its name"),
+        (["a.fra", "a.EN"], ["en", "fr"], "a.fra: is in fra by its name"),
+        (["a.fr-en.TSV:1", "a.fr-en.TSV:2"], ["en", "fr"], "a.fr-en.TSV:1: is in fr by its name"),
         (["a.en", "a.fr"], ["eng", "fra"], None),
         (["a.en", "b.en"], ["en-GB", "en-US"], None),
         (["titles.fi-en:2", "titles.fi-en:1"], ["en", "fi"], None),

@@ -93,6 +93,18 @@ def test_a_file_that_was_run_under_another_name_is_nobody_elses() -> None:
     assert "a" not in {one.name for one in experiments()}
 
 
+@pytest.mark.parametrize("file", ["a.yaml", "config/demo.yaml"])
+def test_the_results_of_a_name_on_the_command_line_are_its_own(file: str) -> None:
+    Path("a.yaml").write_text("experiment: a\n")
+    record("c", [file], "results/c")
+    check_folders(experiment("c", "results/c"), ["results/c/table1.csv"])
+    named = rf"{file} --config experiment=c"
+    with pytest.raises(UserError, match=rf"^config: results: results/c is the folder of the experiment c \({named}\)"):
+        check_folders(experiment("b", "results/c"), [])
+    with pytest.raises(UserError, match=f"belongs to the experiment c, but this one is b; give --configfile {named}$"):
+        check_folders(experiment("b", "results/b"), ["results/c/table1.csv"])
+
+
 def test_a_file_that_cannot_be_reached_is_passed_over() -> None:
     record("a", ["a" * 300], "results/of-a")  # as in another user's folder
     assert "a" not in {one.name for one in experiments()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.system.checksums import sha256, verified, verify
+from nmt.system.checksums import sha256, unreplaced, verify
 from nmt.system.errors import UserError
 
 
@@ -29,13 +29,14 @@ def test_files_that_are_replaced_while_they_are_read_are_refused(tmp_path: Path)
         path.mkdir()
         (path / "one").write_text(text)
         (path / "record").write_text(sha256(path / "one"))
-    digests = {"one": sha256(folder / "one")}
-    with verified(folder / "record", digests, "make it again"):
-        pass
+    with unreplaced(folder / "record"):
+        assert (folder / "one").read_text() == "a"
     replaced = pytest.raises(UserError, match="folder: replaced while it was read; run the command again")
-    with replaced, verified(folder / "record", digests, "make it again"):
+    with replaced, unreplaced(folder / "record"):
         shutil.rmtree(folder)
         other.rename(folder)
-    with replaced, verified(folder / "record", {"one": sha256(folder / "one")}, "make it again"):
+    with replaced, unreplaced(folder / "record"):
         shutil.rmtree(folder)
+        (folder / "one").read_text()
+    with pytest.raises(FileNotFoundError), unreplaced(folder / "record"):
         (folder / "one").read_text()

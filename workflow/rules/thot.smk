@@ -106,7 +106,7 @@ rule thot_language_model:
     resources:
         **growing(mem_mb=8000, runtime=120),
     params:
-        texts=EXPERIMENT.monolingual,  # their order counts: the first occurrence of a word is an unknown one
+        texts=EXPERIMENT.monolingual,  # in order: the first occurrence of each word counts as an unknown one
         settings=EXPERIMENT.phrase_based.to_json("order"),
         code=code("thot_language_model"),
     shell:
