@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from nmt.corpora.normalization import normalized
+from nmt.corpora.pairs import split_words
 from nmt.corpora.pieces import SPACE
 from nmt.corpora.shortlist import EOS_SYMBOL, UNK, UNK_WORD
 from nmt.corpora.subwords import is_divisible
@@ -56,7 +57,7 @@ def read_alignments(path: str, sources: Sequence[str]) -> Iterator[Alignment]:
     none of its words has symbols.
     """
     sources = [normalized(source, NFC) for source in sources]
-    last, left = -1, {line for line, source in enumerate(sources) if any(map(_has_symbols, source.split()))}
+    last, left = -1, {line for line, source in enumerate(sources) if any(map(_has_symbols, split_words(source)))}
     for number, text in enumerate(read_lines(path), 1):
         try:
             record = json.loads(text)
@@ -83,7 +84,7 @@ def _checked(record: dict[str, Any], sentence: str) -> Alignment:
     """The alignment of a record; ValueError if it is not one of `sentence`."""
     words, weights, target = record["source"], record["weights"], list(map(str, record["target"]))
     # If the decoder cut the source short, the alignment is one of the words that are left.
-    source = [*sentence.split()[: len(words) - 1], EOS_SYMBOL]
+    source = [*split_words(sentence)[: len(words) - 1], EOS_SYMBOL]
     if any(normalize("NFC", one) not in (word, UNK_WORD) for one, word in zip(words, source, strict=True)):
         raise ValueError("its source words differ")
     if weights is not None:

@@ -61,14 +61,6 @@ def test_text_is_compared_as_it_is_translated(tmp_path: Path) -> None:
     assert list(read_alignments(str(path), [line, "\u00ad", line])) == [one, replace(one, line=2)]
 
 
-def test_white_space_separates_the_words_of_the_source(tmp_path: Path) -> None:
-    """As in the step translate with --tokenized."""
-    one = Alignment(0, 0, ["a", "b", "c", EOS_SYMBOL], ["d"], [[0.5, 0.5, 0.0, 0.0]])
-    path = tmp_path / "alignments.jsonl"
-    path.write_text(f"{one.to_json()}\n")
-    assert list(read_alignments(str(path), ["a\tb\u3000c"])) == [one]
-
-
 @pytest.mark.parametrize(
     "line",
     [
