@@ -53,7 +53,10 @@ def check_layers(files: Sequence[str]) -> None:
     in what they extend. A first file that extends none, as one of resolved settings, only gets a warning.
     """
     chains = {file: [*reversed(_layers(read(file)))] for file in files}
-    for key, remedy in (("experiment", "run one after the other"), (EXTENDS, "leave it out of one of them")):
+    for key, remedy in (
+        ("experiment", "run one after the other, or let one extend the other"),
+        (EXTENDS, "leave it out of one of them"),
+    ):
         values = {file: chain[-1][key] for file, chain in chains.items() if key in chain[-1]}
         different = list({str(value): file for file, value in values.items()}.values())
         if len(different) > 1:

@@ -292,8 +292,8 @@ def test_mistakes_end_the_dry_run_with_a_line(tree: Tree) -> None:
     wrong.write_text(f"{overlay}variants: {{RNNsearhc: null}}\n")
     assert "config: variants.RNNsearhc: null leaves out" in said(tree, configs=["wrong.yaml"])
     wrong.write_text(overlay)
-    both = said(tree, configs=["config/mine.yaml", "wrong.yaml"])
-    assert both == "config/mine.yaml and wrong.yaml: each sets experiment; run one after the other"
+    both = "config/mine.yaml and wrong.yaml: each sets experiment; run one after the other, or let one extend the other"
+    assert said(tree, configs=["config/mine.yaml", "wrong.yaml"]) == both
     wrong.write_text(f"{overlay}results: results/mine\n")
     assert "results/mine is the folder of the experiment mine" in said(tree, configs=["wrong.yaml"])
     wrong.write_text("extends: config/mine.yaml\nexperiment: mine\n")

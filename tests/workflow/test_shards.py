@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.tree import SMOKE, Tree, jobs
+from tests.workflow.tree import Tree, jobs
 
 CONFIG = """\
+extends: tests/workflow/smoke.yaml
 experiment: {name}
 registry: data/shards.tsv
 shard: {{pairs: {pairs}}}
@@ -36,7 +37,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 def command(name: str) -> list[str]:
     """The words that make the encoded text of an experiment."""
-    return [f"data/{name}/binarized/meta.json", "--configfile", *SMOKE, f"{name}.yaml", "--cores", "2", "--keep-going"]
+    return [f"data/{name}/binarized/meta.json", "--configfile", f"{name}.yaml", "--cores", "2", "--keep-going"]
 
 
 def made(folder: Path) -> dict[str, bytes]:
