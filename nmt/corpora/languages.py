@@ -1,4 +1,4 @@
-"""Language codes: which files have them, and which rules of Moses and of BLEU they select. Standard library only."""
+"""Language codes: where file names have them, and which rules of Moses and BLEU they select. Standard library only."""
 
 from __future__ import annotations
 

@@ -129,8 +129,12 @@ def _naming(files: Sequence[str], experiment: str) -> str | None:
 def _owner(files: Sequence[str], experiment: str) -> str | None:
     """The same where the name may be on the command line: then the last that gives any name, or else the last."""
     names = _names(files)
-    named = [file for file, name in names if name is not None] or [file for file, _ in names]
-    return _naming(files, experiment) or (named[-1] if named else None)
+    own, named = (
+        [file for file, name in names if name == experiment],
+        [file for file, name in names if name is not None],
+    )
+    chosen = own or named or [file for file, _ in names]
+    return chosen[-1] if chosen else None
 
 
 def _names(files: Sequence[str]) -> list[tuple[str, Any]]:

@@ -32,7 +32,7 @@ def test_the_figure_is_the_same_bytes_again(tmp_path: Path, rows: list[str]) -> 
 
 
 def test_the_figure_of_many_corpora_can_be_saved(tmp_path: Path) -> None:
-    """No picture has 65,536 pixels a side, and one part for each corpus took minutes."""
+    """A picture must have fewer than 65,536 pixels a side, and drawing an axes for each corpus took minutes."""
     figure = draw(read_bins(points(tmp_path, *(f"corpus{number},0,1,2,1,0.5" for number in range(600)))))
     assert [len(axes.get_yticks()) for axes in figure.axes] == [600]
     assert figure.get_figheight() * 200 < 65_536

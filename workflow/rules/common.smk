@@ -49,10 +49,10 @@ SHOWN = " 2> >(tee {log:q} >&2)"
 # The options of every table: whether the language is the built-in one, and the output files.
 TABLE = " {params.generated:q} --output-csv {output.csv:q} --output-md {output.md:q}"
 
-OF_SUBWORDS = ["source.codes", "target.codes"]  # a model's files for them
-# Those of another workflow, of which this one is a module, are not an experiment's.
-CONFIG_FILES = [os.path.relpath(file) for file in workflow.overwrite_configfiles or workflow.configfiles]
-CONFIG_FILES = CONFIG_FILES if workflow.modifier.is_main_snakefile() else []
+OF_SUBWORDS = ["source.codes", "target.codes"]  # files that only a model of subwords has
+# As a module, this workflow has no files of its own: the other workflow's are not an experiment's.
+CONFIG_FILES = workflow.overwrite_configfiles or workflow.configfiles if workflow.modifier.is_main_snakefile() else []
+CONFIG_FILES = [os.path.relpath(file) for file in CONFIG_FILES]
 escape_output(logger.handlers)
 with one_line_mistakes():
     if workflow.modifier.path_modifier.replace_prefix("data") != "data":
