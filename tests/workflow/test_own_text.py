@@ -127,6 +127,21 @@ def test_a_file_that_is_moved_or_copied_reruns_nothing(tree: Tree) -> None:
     (tree.folder / "moved/one.de").rename(tree.folder / "train.de")
 
 
+def test_exchanged_languages_are_extracted_again(tree: Tree) -> None:
+    """The same files are the inputs, and the same files are the outputs."""
+    text = (tree.folder / "config/mine.yaml").read_text()
+    for name in ("train", "dev", "test"):
+        for side, place in (("de", "one"), ("fi", "two")):  # endings that name no language
+            shutil.copy(tree.folder / f"{name}.{side}", tree.folder / f"{name}.{place}")
+            text = text.replace(f"{name}.{side}", f"{name}.{place}")
+    with tree.rewritten("config/mine.yaml", text):
+        assert planned(tree) == set()
+    exchanged = re.sub(r"^languages: .*$", "languages: {source: fi, target: de}", text, flags=re.MULTILINE)
+    assert exchanged != text
+    with tree.rewritten("config/mine.yaml", exchanged):
+        assert {"extract", "binarize", "train", "index"} <= planned(tree)
+
+
 def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
     """By its bytes, also if it is older and of the same length; and there is no lock to refuse it."""
     file = tree.folder / "train.de"
@@ -143,21 +158,6 @@ def test_a_changed_file_is_noticed_and_a_touched_one_is_not(tree: Tree) -> None:
     assert run.returncode == 0, run.stdout[-4000:]
     assert "sei" in (tree.folder / "data/mine/selected/train.de").read_text()
     assert not list(tree.folder.glob("data/*.lock.tsv"))
-
-
-def test_exchanged_languages_are_extracted_again(tree: Tree) -> None:
-    """The same files are the inputs, and the same files are the outputs."""
-    text = (tree.folder / "config/mine.yaml").read_text()
-    for name in ("train", "dev", "test"):
-        for side, place in (("de", "one"), ("fi", "two")):  # endings that name no language
-            shutil.copy(tree.folder / f"{name}.{side}", tree.folder / f"{name}.{place}")
-            text = text.replace(f"{name}.{side}", f"{name}.{place}")
-    with tree.rewritten("config/mine.yaml", text):
-        assert planned(tree) == set()
-    exchanged = re.sub(r"^languages: .*$", "languages: {source: fi, target: de}", text, flags=re.MULTILINE)
-    assert exchanged != text
-    with tree.rewritten("config/mine.yaml", exchanged):
-        assert {"extract", "binarize", "train", "index"} <= planned(tree)
 
 
 def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) -> None:
