@@ -182,8 +182,9 @@ def run(arguments: argparse.Namespace) -> None:
 def check_unnamed(folder: Path) -> None:
     """Raise UserError where a file of an experiment names text in `folder`, as one that was renamed may do."""
     for known in experiments():
-        if f"{folder}/" in Path(known.file).read_text(encoding="utf-8", errors="replace"):
-            raise UserError(f"NAME: {known.file} names text in {folder}, which would be replaced; choose another name")
+        for file in known.files:
+            if f"{folder}/" in Path(file).read_text(encoding="utf-8", errors="replace"):
+                raise UserError(f"NAME: {file} names text in {folder}, which would be replaced; choose another name")
 
 
 def sides_of(file: str) -> list[str]:

@@ -6,12 +6,16 @@ Their folders of results are separate, and each experiment makes only what is in
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt.settings.experiment import Experiment
+from nmt.settings.extends import OWN
 from nmt.settings.ownership import recorded_runs
 from nmt.settings.project import PROJECT
 from nmt.system.errors import UserError
@@ -25,11 +29,20 @@ OPTIONS = ("--report", "--report-stylesheet", "--archive", "--configfile")
 
 
 class Known(NamedTuple):
-    """An experiment: its file (with the name, if that was on the command line), its name and its folder of results."""
+    """An experiment: its files, its name, its folder of results, and whether its name was on the command line."""
 
-    file: str
+    files: tuple[str, ...]
     name: str
     results: str
+    named: bool = False
+
+    @property
+    def words(self) -> str:
+        """What stands for it on the command line, after --configfile."""
+        settings = [f"experiment={self.name}"]
+        if self.results != f"results/{self.name}":
+            settings.append(f"results={self.results}")
+        return shlex.join([*self.files, *(["--config", *settings] if self.named else [])])
 
 
 def experiments() -> list[Known]:
@@ -43,29 +56,41 @@ def experiments() -> list[Known]:
     here = [_read(path) for _, path in sorted(files.items())]
     found = [one for one in here if one]
     for name, run in recorded_runs().items():
-        for one in filter(None, (_read(Path(file)) for file in run.files)):
-            if run.name:
-                results = f"results/{name}" if one.results == f"results/{one.name}" else one.results
-                found.append(Known(f"{one.file} --config experiment={name}", name, results))
-            elif one.name == name and Path(one.file) not in files:
-                found.append(one)
+        if not run.own:
+            others = (_read(Path(file)) for file in run.files if Path(file) not in files)
+            found.extend(one for one in others if one and one.name == name)
+        elif all(map(os.path.isfile, run.files)):
+            found.append(Known(tuple(run.files), name, run.own["results"], named=True))
     return found
 
 
 def _read(path: Path) -> Known | None:
     """The experiment of a file; None where it is none or cannot be read."""
-    from nmt.settings.strict import parse  # imports PyYAML
-
     if not os.path.isfile(path):
         return None
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-        own = parse("\n".join(one for one in lines if one.startswith(("experiment:", "results:"))), str(path))
-    except (UserError, OSError):
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
         return None
-    if not own or not isinstance(own.get("experiment"), str):
-        return None
-    return Known(str(path), own["experiment"], str(own.get("results", f"results/{own['experiment']}")))
+    # YAML has other ways to write these two lines, but it takes a tenth of the time to read only them.
+    plain = tuple(f"{key}:" for key in OWN)
+    own = _parsed("\n".join(line for line in text.split("\n") if line.startswith(plain)), path)
+    if not all(isinstance(own.get(key), str) for key in OWN if re.search(rf"\b{key}[\"']?\s*:", text)):
+        own = _parsed(text, path)
+    name = own.get("experiment")
+    results = os.path.expanduser(str(own.get("results", f"results/{name}")))
+    return Known((str(path),), name, results) if isinstance(name, str) else None
+
+
+def _parsed(text: str, path: Path) -> Mapping[str, Any]:
+    """The settings in the text of a file; none where it is not YAML."""
+    from nmt.settings.strict import parse  # imports PyYAML
+
+    with suppress(UserError):
+        settings = parse(text, str(path))
+        if isinstance(settings, Mapping):
+            return settings
+    return {}
 
 
 def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
@@ -78,7 +103,7 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
         if other.name != experiment.name and (same or _is_in(mine, theirs) or _is_in(theirs, mine)):
             relation = "is" if same else "holds" if theirs.is_relative_to(mine) else "is in"
             raise UserError(
-                f"config: results: {mine} {relation} the folder of the experiment {other.name} ({other.file}), "
+                f"config: results: {mine} {relation} the folder of the experiment {other.name} ({other.words}), "
                 f"{theirs}; name another"
             )
     owners = {folder: one for one in known for folder in (f"data/{one.name}", one.results)}
@@ -93,7 +118,7 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
             owner = owners[folder]
             raise UserError(
                 f"{word}: belongs to the experiment {owner.name}, but this one is {experiment.name}; give --configfile "
-                f"{owner.file}"
+                f"{owner.words}"
             )
 
 

@@ -361,7 +361,9 @@ def check_moses(experiment: Experiment) -> None:
     if system is None or system.system != "moses":
         return
     folder = system.bin
-    for place in (os.getcwd(), folder or ""):
+    called = [f"{folder}/{name}" for name in MOSES_PROGRAMS] if folder else []
+    places = [os.getcwd(), f"data/{experiment.name}/phrase_based", folder or BUILT, *called]
+    for place in [*places, *map(os.path.realpath, places)]:  # its steps follow links
         if odd := sorted(set(UNQUOTED.sub("", place))):
             raise UserError(
                 "config: phrase_based.system: Moses's scripts do not understand "

@@ -33,17 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser, default: str = PAPER) -> None
     )
 
 
-def read_experiment(files: Sequence[str], name: str | None = None) -> Experiment:
+def read_experiment(files: Sequence[str], settings: dict[str, str] | None = None) -> Experiment:
     """The experiment of `files`, each merged over the one before as Snakemake does, or of PAPER where there is none.
 
-    A bare name stands for the file of that name in config/. `name` takes the place of the name in the files.
+    A bare name stands for the file of that name in config/. `settings` replace those of the files.
     """
     paths = [file if "." in file or "/" in file else f"config/{file}.yaml" for file in files or [PAPER]]
     check_layers(paths)
     merged: dict[str, Any] = {}
     for path in paths:
         merged = merge(merged, read(path))
-    return load(resolve(merged if name is None else merged | {"experiment": name}))
+    return load(resolve(merged | (settings or {})))
 
 
 def check_layers(files: Sequence[str]) -> None:

@@ -19,14 +19,13 @@ from nmt.system.errors import UserError
 from nmt.system.text import read_json, write_json
 
 RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
-NOT_NAMED = "files of an experiment that was named on the command line"  # in RECORD
 
 
 class Run(NamedTuple):
-    """With which files an experiment was run, and its name if that was on the command line instead of in them."""
+    """The files of an experiment, and if its name was on the command line, its own `experiment` and `results`."""
 
     files: list[str]
-    name: str | None
+    own: dict[str, str]
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
@@ -41,7 +40,7 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
         if path.name != experiment and os.path.exists(path) and path.samefile(data):
             raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
     known = _recorded_run(experiment)
-    mine, other = _owner(files, experiment), (_owner if known.name else _naming)(known.files, experiment)
+    mine, other = _owner(files, experiment), (_owner if known.own else _naming)(known.files, experiment)
     if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "
@@ -55,7 +54,7 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
     A finished run leaves its provenance there, also in a copy of the folder.
     """
-    own = map(os.path.realpath, _recorded(experiment, FOLDERS))
+    own = map(os.path.realpath, _recorded_folders(experiment))
     if not _may_hold_others(folder) or os.path.realpath(folder) in own:
         return
     with suppress(UserError, OSError, LookupError, TypeError):
@@ -71,8 +70,9 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
 def record(experiment: str, files: Sequence[str], folder: str) -> None:
     """Note that `experiment` is run with `files` and writes its results to `folder`."""
-    is_named = not files or _naming(files, experiment) is not None
-    write_json(Path("data") / experiment / RECORD, list(files) if is_named else {NOT_NAMED: list(files)})
+    named = not files or _naming(files, experiment) is not None
+    run = list(files) if named else {"files": list(files), "results": folder}
+    write_json(Path("data") / experiment / RECORD, run)
     record_results(experiment, folder)
 
 
@@ -82,7 +82,7 @@ def record_results(experiment: str, folder: str) -> None:
         place, here = Path(os.path.realpath(folder)), os.path.realpath(".")
         # A path below the working folder stays right where that is moved or copied.
         place = place.relative_to(here) if place.is_relative_to(here) else place
-        folders = {*_recorded(experiment, FOLDERS), str(place)}
+        folders = {*_recorded_folders(experiment), str(place)}
         write_json(Path("data") / experiment / FOLDERS, sorted(folders))
 
 
@@ -101,19 +101,24 @@ def recorded_runs() -> dict[str, Run]:
 
 def _recorded_run(experiment: str) -> Run:
     """The last run of an experiment; without files where its record is missing or damaged."""
-    named = _recorded(experiment)
-    return Run(named, None) if named else Run(_recorded(experiment, key=NOT_NAMED), experiment)
+    match _recorded(experiment, RECORD):
+        case {"files": files, "results": str(folder)} if names().accepts(files):
+            return Run(files, {"experiment": experiment, "results": folder})
+        case files if names().accepts(files):
+            return Run(files, {})
+    return Run([], {})
 
 
-def _recorded(experiment: str, record: str = RECORD, key: str | None = None) -> list[str]:
-    """The paths in a record of an experiment, or under `key` in it; none where they are missing or damaged."""
-    try:
-        paths = read_json(Path("data") / experiment / record)
-    except (UserError, OSError):
-        return []
-    if key is not None:
-        paths = paths.get(key) if isinstance(paths, dict) else None
-    return list(paths) if names().accepts(paths) else []
+def _recorded_folders(experiment: str) -> list[str]:
+    folders = _recorded(experiment, FOLDERS)
+    return list(folders) if names().accepts(folders) else []
+
+
+def _recorded(experiment: str, record: str) -> Any:
+    """The content of a record of an experiment; None where it is missing or damaged."""
+    with suppress(UserError, OSError):
+        return read_json(Path("data") / experiment / record)
+    return None
 
 
 def _may_hold_others(folder: str) -> bool:

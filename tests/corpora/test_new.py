@@ -19,6 +19,7 @@ from nmt.corpora.languages import ending_of
 from nmt.corpora.new_text import DROPOUT, OFTEN, PAPERS, SIZES, command
 from nmt.corpora.own import read_corpora
 from nmt.settings.extends import read_experiment
+from nmt.settings.ownership import record
 from nmt.settings.variant import Architecture
 from nmt.system.text import read_lines, write_lines
 from tests.corpora.sentences import write_files
@@ -411,6 +412,15 @@ def test_a_split_that_another_experiment_names_is_not_replaced(capsys: pytest.Ca
     assert main(words) == 1
     said = "NAME: config/renamed.yaml names text in data/mine.split, which would be replaced; choose another name\n"
     assert capsys.readouterr().err == f"nmt new: {said}"
+
+
+def test_a_split_is_drawn_after_a_run_under_a_name_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("run.yaml").write_text("experiment: run\n")
+    record("trial", ["run.yaml"], "results/trial")
+    assert main(["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]) == 0
+    Path("run.yaml").write_text("files: {train: [data/other.split/train.de, data/other.split/train.fi]}\n")
+    assert main(["new", "other", "--train", "train.de", "train.fi", "--split", "12"]) == 1
+    assert "NAME: run.yaml names text in data/other.split, which" in capsys.readouterr().err
 
 
 def test_a_split_of_other_sets_replaces_the_former() -> None:

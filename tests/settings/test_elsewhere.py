@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,9 @@ def experiment(name: str, results: str) -> Experiment:
 
 def test_each_experiment_has_its_own_name_and_folder() -> None:
     assert experiments() == [
-        ("config/demo.yaml", "demo", "results/demo"),
-        ("config/paper/top.yaml", "top", "results"),
-        ("config/paper/wmt.yaml", "wmt", "results/papers/wmt"),
+        (("config/demo.yaml",), "demo", "results/demo", False),
+        (("config/paper/top.yaml",), "top", "results", False),
+        (("config/paper/wmt.yaml",), "wmt", "results/papers/wmt", False),
     ]
 
 
@@ -105,6 +106,41 @@ def test_the_results_of_a_name_on_the_command_line_are_its_own(file: str) -> Non
         check_folders(experiment("b", "results/b"), ["results/c/table1.csv"])
 
 
+def test_a_name_on_the_command_line_takes_no_folder_from_its_file() -> None:
+    """The folder of results was on the command line, too."""
+    Path("a.yaml").write_text("experiment: a\nresults: results/paper\n")
+    Path("b c.yaml").write_text("seed: 1\n")
+    record("c", ["a.yaml", "b c.yaml"], "results/try")
+    check_folders(experiment("a", "results/paper"), [])
+    named = "c (a.yaml 'b c.yaml' --config experiment=c results=results/try)"
+    with pytest.raises(UserError, match=re.escape(f"is the folder of the experiment {named}")):
+        check_folders(experiment("a", "results/try"), [])
+    Path("b c.yaml").unlink()
+    check_folders(experiment("a", "results/try"), [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffexperiment: a\nresults: results/of-a\n",
+        "experiment: a\r\nresults: results/of-a\r\n",
+        "'experiment': a\n\"results\": results/of-a\n",
+        "experiment : a\nresults :\n  results/of-a\n",
+        "  experiment: a\n  results: results/of-a\n",
+        "x: &folder results/of-a\nexperiment: a\nresults: *folder\n",
+        '{"experiment": "a", "results": "results/of-a"}',
+        "experiment: a\nresults: ~/results/of-a\n",
+    ],
+)
+def test_names_and_folders_are_read_as_yaml_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Path("config/a.yaml").write_bytes(text.encode())
+    with pytest.raises(UserError, match=r"is the folder of the experiment a \(config/a.yaml\)"):
+        check_folders(experiment("b", "results/of-a"), [])
+
+
 def test_a_file_that_cannot_be_reached_is_passed_over() -> None:
     record("a", ["a" * 300], "results/of-a")  # as in another user's folder
     assert "a" not in {one.name for one in experiments()}
@@ -160,6 +196,6 @@ def test_the_projects_experiments_count_too_unless_a_file_here_hides_them(
     (here / "config/paper").mkdir(parents=True)
     (here / "config/paper/wmt.yaml").write_text("experiment: mine\n")
     monkeypatch.chdir(here)
-    demo = (str(tmp_path / "config/demo.yaml"), "demo", "results/demo")
-    top = (str(tmp_path / "config/paper/top.yaml"), "top", "results")
-    assert experiments() == [demo, top, ("config/paper/wmt.yaml", "mine", "results/mine")]
+    demo = ((str(tmp_path / "config/demo.yaml"),), "demo", "results/demo", False)
+    top = ((str(tmp_path / "config/paper/top.yaml"),), "top", "results", False)
+    assert experiments() == [demo, top, (("config/paper/wmt.yaml",), "mine", "results/mine", False)]

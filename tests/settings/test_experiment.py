@@ -241,6 +241,20 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         check_moses(built)
 
 
+@pytest.mark.parametrize("linked", ["data", "data/tools", "bin", "bin/moses"])
+def test_moses_is_not_run_where_a_link_leads_to_such_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str
+) -> None:
+    bin = ", bin: bin" if "bin" in linked else ""
+    experiment = paper(f"{{phrase_based: {{system: moses{bin}}}}}")
+    monkeypatch.chdir(tmp_path)
+    Path("my disk").mkdir()
+    Path(linked).parent.mkdir(exist_ok=True)
+    Path(linked).symlink_to(tmp_path / "my disk")
+    with pytest.raises(UserError, match=r"do not understand ' ' in the name of a folder, as in /.*/my disk"):
+        check_moses(experiment)
+
+
 @pytest.mark.parametrize(
     ("overlay", "message"),
     [

@@ -40,7 +40,7 @@ def test_a_name_on_the_command_line_is_refused_where_another_file_gives_it() -> 
 
 def test_data_of_a_name_on_the_command_line_belong_to_the_file_that_was_run() -> None:
     record("trial", ["a.yaml", "over.yaml"], "results/trial")
-    assert last_run() == (["a.yaml", "over.yaml"], "trial")
+    assert last_run() == (["a.yaml", "over.yaml"], {"experiment": "trial", "results": "results/trial"})
     for files in (["a.yaml"], ["a.yaml", "over.yaml"], ["over.yaml", "./a.yaml"]):
         check_owner("trial", files)
     for files in (["b.yaml"], ["b.yaml", "over.yaml"], ["over.yaml"]):
@@ -68,7 +68,9 @@ def test_a_file_may_be_moved_or_give_up_the_name() -> None:
     check_owner("mine", ["moved.yaml"])
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]', '{"files": 1, "results": "a"}']
+)
 def test_a_damaged_record_is_no_record(text: str) -> None:
     record("mine", ["a.yaml"], "results/mine")
     Path("data/mine", RECORD).write_text(text)
@@ -83,10 +85,11 @@ def test_the_experiment_that_ran_last() -> None:
     ):
         record(name, files, "results/mine")
         os.utime(Path("data", name, RECORD), (time, time))
-    assert last_run() == (["b.yaml", "over.yaml"], "two")  # the file of the third is gone
+    own = {"experiment": "two", "results": "results/mine"}
+    assert last_run() == (["b.yaml", "over.yaml"], own)  # the file of the third is gone
     record("mine", ["a.yaml"], "results/mine")
     assert json.loads(Path("data/mine", RECORD).read_text()) == ["a.yaml"]
-    assert last_run() == (["a.yaml"], None)
+    assert last_run() == (["a.yaml"], {})
 
 
 @pytest.mark.parametrize("name", ["table1.csv", PROVENANCE])
