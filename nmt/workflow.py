@@ -38,7 +38,7 @@ from nmt.corpora.registry import Archive, Corpus
 from nmt.monitor.forecast import announcement
 from nmt.report.artefacts import Artefact, collect, compared
 from nmt.settings.checks import PLAIN, is_plain, unknown
-from nmt.settings.experiment import PHRASE_BASED, Experiment, check_moses, load
+from nmt.settings.experiment import BUILT_RECORD, PHRASE_BASED, Experiment, check_moses, load
 from nmt.settings.extends import check_layers, resolve
 from nmt.settings.ownership import PROVENANCE
 from nmt.settings.variant import ATTENTIONS, UNITS, Variant
@@ -187,6 +187,9 @@ def check_inputs(
     for setting, number, names in papers.shown(experiment):
         check_sentence(setting, number, [registry[name] for name in names], own)
     check_mirror(mirror, [f"data/{experiment.name}/archives/{path}" for path in fetched])
+    system = experiment.phrase_based
+    if system and system.system == "moses" and not system.bin:
+        check_mirror(system.sources or "", [BUILT_RECORD], "phrase_based.sources")
 
 
 def check_unchanged(is_job: bool, config: Mapping[str, Any], corpora: Iterable[Corpus], own: Collection[str]) -> None:

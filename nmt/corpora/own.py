@@ -76,10 +76,10 @@ def file_and_member(entry: str) -> tuple[str, str]:
     return (match[1], in_one_form(match[2])) if match else (entry, "")
 
 
-def local_path(address: str) -> Path | None:
+def local_path(address: str, setting: str = "mirror") -> Path | None:
     """The file or folder of a path or a file: URL, ~ being the user's home; None for the address of a server.
 
-    Raises UserError for a URL of another kind.
+    Raises UserError, which names the `setting` to correct, for a URL of another kind.
     """
     if "://" not in address:
         return Path(os.path.expanduser(address))
@@ -91,15 +91,15 @@ def local_path(address: str) -> Path | None:
             check_url(address)
             return None
     except ValueError as error:
-        raise UserError(f"{address}: {error}; correct it, or `mirror` in the config") from None
-    raise UserError(f"{address}: not an http, https or file URL; correct it, or `mirror` in the config")
+        raise UserError(f"{address}: {error}; correct it, or `{setting}` in the config") from None
+    raise UserError(f"{address}: not an http, https or file URL; correct it, or `{setting}` in the config")
 
 
-def mirror_folder(mirror: str) -> Path | None:
-    """The folder that `mirror` names, None for a server. Raises UserError if there is no such folder."""
-    folder = local_path(mirror)
+def mirror_folder(mirror: str, setting: str = "mirror") -> Path | None:
+    """The folder that `mirror`, the value of `setting`, names; None for a server. Raises UserError if it is missing."""
+    folder = local_path(mirror, setting)
     if folder is not None and not folder.is_dir():
-        raise UserError(f"mirror: {mirror}: no such folder; set `mirror` in the config to one that is there")
+        raise UserError(f"{setting}: {mirror}: no such folder; set `{setting}` in the config to one that is there")
     return folder
 
 
@@ -248,7 +248,7 @@ def _memory() -> dict[str, Any]:
     return recall(MEMORY)
 
 
-def check_mirror(mirror: str, fetched: Iterable[str]) -> None:
-    """UserError where one of the `fetched` archives is still missing, and so is the folder that `mirror` names."""
+def check_mirror(mirror: str, fetched: Iterable[str], setting: str = "mirror") -> None:
+    """UserError where one of the `fetched` files is still missing, and so is the folder that `mirror` names."""
     if mirror and not all(os.path.exists(path) for path in fetched):
-        mirror_folder(mirror)
+        mirror_folder(mirror, setting)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -50,8 +51,10 @@ MOSES_SCRIPTS = (
     *("training/train-model.perl", "training/mert-moses.pl", "training/filter-model-given-input.pl"),
     *("training/LexicalTranslationModel.pm", "generic/extract-parallel.perl", "generic/score-parallel.perl"),
 )
-# The Moses that is built where no installation is named: its folder, its commit, and the longest n-grams of its models.
+# The Moses that is built where no installation is named: its folder, the file that a finished build writes, its commit,
+# and the longest n-grams of its models.
 BUILT = "data/tools/moses"
+BUILT_RECORD = f"{BUILT}/built.json"
 BUILT_COMMIT, BUILT_ORDER = "34452895f350bf097b21ee514a529a1dc542243c", 7
 OF_A_VARIANT = [key for key in SETTINGS if key != "name"]
 
@@ -380,6 +383,9 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"{where}: neither {' nor '.join(MOSES_ALIGNERS)} in {folder}; {whole}")
     if missing := [name for name in MOSES_ALIGNERS[aligner] if not (programs / name).is_file()]:
         raise UserError(f"{where}: {aligner} is in {folder}, but not {', '.join(missing)}; {whole}")
+    needed = [programs / name for name in (*MOSES_PROGRAMS, aligner, *MOSES_ALIGNERS[aligner])]
+    if fixed := [str(path) for path in needed if not os.access(path, os.X_OK)]:
+        raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(fixed)}")
     if missing := [name for name in MOSES_SCRIPTS if not (scripts / name).is_file()]:
         raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; {whole}")
     if shutil.which("perl") is None:

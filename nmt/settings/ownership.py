@@ -7,13 +7,13 @@ The folders of its results are kept, too: what lies in another folder is not the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt.settings.checks import names
-from nmt.settings.extends import read
+from nmt.settings.extends import EXTENDS, read
 from nmt.settings.project import PROJECT, find
 from nmt.system.errors import UserError
 from nmt.system.text import read_json, write_json
@@ -128,24 +128,27 @@ def _may_hold_others(folder: str) -> bool:
 
 def _naming(files: Sequence[str], experiment: str) -> str | None:
     """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed."""
-    return next((file for file, name in reversed(_names(files)) if name == experiment), None)
+    return next((file for file, one in reversed(_settings(files)) if one.get("experiment") == experiment), None)
 
 
 def _owner(files: Sequence[str], experiment: str) -> str | None:
-    """The same where the name may be on the command line: then the last that gives any name, or else the last."""
-    names = _names(files)
-    own, named = (
-        [file for file, name in names if name == experiment],
-        [file for file, name in names if name is not None],
+    """The same where the name may be on the command line: then the file that gives another name, or extends another
+    file, or else the first.
+    """
+    found = _settings(files)
+    own, named, extending = (
+        [file for file, settings in found if settings.get("experiment") == experiment],
+        [file for file, settings in found if "experiment" in settings],
+        [file for file, settings in found if EXTENDS in settings],
     )
-    chosen = own or named or [file for file, _ in names]
+    chosen = own or named or extending or [file for file, _ in found[:1]]
     return chosen[-1] if chosen else None
 
 
-def _names(files: Sequence[str]) -> list[tuple[str, Any]]:
-    """The files that can be read, and the name of the experiment that each gives."""
+def _settings(files: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The files that can be read, with their settings."""
     found = []
     for file in files:
         with suppress(UserError, OSError):
-            found.append((file, read(file).get("experiment")))
+            found.append((file, read(file)))
     return found

@@ -53,6 +53,24 @@ def test_data_of_a_name_on_the_command_line_belong_to_the_file_that_was_run() ->
     check_owner("trial", ["b.yaml"])
 
 
+def test_a_file_that_extends_another_stands_for_an_experiment_named_on_the_command_line() -> None:
+    """Not a file of a few settings beside it."""
+    for name in ("one", "other"):
+        Path(f"{name}.yaml").write_text("extends: a.yaml\n")
+    for files in (["one.yaml"], ["one.yaml", "over.yaml"], ["over.yaml", "one.yaml"]):
+        record("trial", files, "results/trial")
+        for same in (["one.yaml"], ["one.yaml", "over.yaml"], ["over.yaml", "one.yaml"]):
+            check_owner("trial", same)
+        for different in (["other.yaml"], ["other.yaml", "over.yaml"]):
+            with pytest.raises(
+                UserError, match=r"^other\.yaml: experiment trial is also that of one\.yaml, whose data"
+            ):
+                check_owner("trial", different)
+    Path("one.yaml").write_text("seed: 1\n")
+    record("trial", ["one.yaml", "over.yaml"], "results/trial")
+    check_owner("trial", ["one.yaml"])
+
+
 def test_the_same_file_under_further_ones_is_accepted() -> None:
     Path("link.yaml").symlink_to("a.yaml")
     record("mine", ["a.yaml", "over.yaml"], "results/mine")

@@ -168,6 +168,12 @@ def test_a_tool_that_is_made_again_hides_no_other_job(done: Tree) -> None:
         assert "ancient(" not in file.read_text()
 
 
+def test_no_output_is_a_folder() -> None:
+    """Snakemake compares the bytes of files that are newer, but not those of folders."""
+    for file in (ROOT / "workflow/rules").glob("*.smk"):
+        assert "directory(" not in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("file", "rules"),
     [

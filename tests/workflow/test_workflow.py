@@ -230,7 +230,7 @@ def install_moses(folder: Path) -> None:
     ]
     for path in (folder / name for name in names):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        path.touch(0o755)
 
 
 def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
@@ -257,6 +257,26 @@ def test_moses_is_built_where_none_is_named(tree: Tree) -> None:
     run = tree.snakemake("--dry-run", configs=["config/demo.yaml", "config/moses.yaml"])
     assert {("moses_build", ""), ("evaluate", "phrase-based")} <= set(jobs(run))
     assert not {rule for rule, _ in jobs(tree.snakemake("--dry-run", configs=[PAPER])) if "moses" in rule}
+
+
+def test_missing_sources_of_moses_are_known_before_the_first_job(tree: Tree) -> None:
+    words = ["--dry-run", "--config", "phrase_based={system: moses, sources: /nowhere}"]
+    run = tree.snakemake(*words, configs=[PAPER])
+    assert "snakemake: phrase_based.sources: /nowhere: no such folder; set " in run.stdout
+    built = tree.folder / "data/tools/moses/built.json"
+    built.parent.mkdir(parents=True)
+    built.touch()
+    assert "no such folder" not in tree.snakemake(*words, configs=[PAPER]).stdout
+    shutil.rmtree(built.parent)
+
+
+def test_a_moses_that_cannot_be_executed_is_known_before_the_first_job(tree: Tree) -> None:
+    install_moses(tree.folder / "tools/moses/bin")
+    program = tree.folder / "tools/moses/bin/fast_align"
+    program.chmod(0o644)
+    run = tree.snakemake("--dry-run", "--config", "phrase_based={system: moses, bin: tools/moses/bin}", configs=[PAPER])
+    assert "phrase_based.bin: cannot be executed; run chmod +x tools/moses/bin/fast_align\n" in run.stdout
+    program.chmod(0o755)
 
 
 def test_without_a_compiler_one_line_says_so_before_the_first_job(tree: Tree) -> None:

@@ -1,11 +1,14 @@
 # The phrase-based system with Moses, step by step: with the installation that the experiment names, or one that is built here for
 # all experiments.
 
-from nmt.settings.experiment import BUILT, BUILT_COMMIT
+from nmt.phrase_based.moses.files import CONFIGURATION, TABLES
+from nmt.settings.experiment import BUILT, BUILT_COMMIT, BUILT_RECORD
 
 SETTINGS = EXPERIMENT.phrase_based
 BIN = SETTINGS.bin or f"{BUILT}/bin"
-INSTALLED = [] if SETTINGS.bin else f"{BUILT}/built.json"
+INSTALLED = [] if SETTINGS.bin else BUILT_RECORD
+PHRASES = "phrase_based/moses_phrases"
+TRAINED = [f"<data>/{PHRASES}/model/{name}" for name in (CONFIGURATION, *TABLES)]
 
 if INSTALLED:
 
@@ -88,7 +91,7 @@ rule moses_phrases:
         language_model="<data>/phrase_based/moses_language_model/model.binary",
         built=INSTALLED,
     output:
-        directory("<data>/phrase_based/moses_phrases"),
+        TRAINED,
     log:
         "logs/moses_phrases/<experiment>/moses_phrases.log",
     benchmark:
@@ -102,16 +105,17 @@ rule moses_phrases:
         bin=untracked(BIN),
         settings=SETTINGS.to_json("version", "order", "phrase_length"),
         languages=LANGUAGES,
+        folder=untracked(f"{DATA}/{PHRASES}"),
         code=code("moses_phrases"),
     shell:
         "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
         " --texts {input.texts:q} --links {input.links:q} --language-model {input.language_model:q}"
-        f" --threads {{threads}} --output {{output:q}}{SHOWN}"
+        f" --threads {{threads}} --output {{params.folder:q}}{SHOWN}"
 
 
 rule moses_tune:
     input:
-        model="<data>/phrase_based/moses_phrases",
+        model=TRAINED,
         texts=both("<data>/tokenized/development.{language}"),
         built=INSTALLED,
     output:
@@ -135,14 +139,14 @@ rule moses_tune:
         code=code("moses_tune"),
     shell:
         "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
-        " --seed {params.seed:q} --model {input.model:q} --texts {input.texts:q} --threads {threads} --work {params.work:q}"
+        " --seed {params.seed:q} --model {input.model[0]:q} --texts {input.texts:q} --threads {threads} --work {params.work:q}"
         f" --configuration {{output.configuration:q}} --output {{output.summary:q}}{SHOWN}"
 
 
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
-        model="<data>/phrase_based/moses_phrases",  # which the configuration names
+        model=TRAINED,  # whose tables the configuration names
         source=SOURCE,
         built=INSTALLED,
     output:

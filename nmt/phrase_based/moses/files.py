@@ -21,6 +21,9 @@ from nmt.system.files import atomic
 from nmt.system.locks import acquire
 from nmt.system.text import write_lines
 
+# What the step moses_phrases writes in the folder `model`: the system before tuning, and its tables.
+CONFIGURATION, ORIENTATION = "moses.ini", "msd-bidirectional-fe"
+TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")
 PATH = re.compile(r"(?<= path=)\S+")
 MARK = "\u2060"
 CODES = {"|": "&#124;", "[": "&#91;", "]": "&#93;", "<": "&#60;", ">": "&#62;"}

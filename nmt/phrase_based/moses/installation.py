@@ -56,13 +56,16 @@ class Moses:
 
     def has(self, name: str) -> bool:
         """Whether there is a program of this name."""
-        return os.access(self.folder / name, os.X_OK)
+        return (self.folder / name).exists()
 
     def program(self, name: str) -> Path:
-        """The path of a program. Raises UserError if there is none."""
-        if not self.has(name):
-            raise UserError(f"{self.folder / name}: no such program; {NAME_IT}")
-        return (self.folder / name).resolve()
+        """The path of a program. Raises UserError if there is none, or if it cannot be executed."""
+        path = self.folder / name
+        if not path.exists():
+            raise UserError(f"{path}: no such program; {NAME_IT}")
+        if not os.access(path, os.X_OK):
+            raise UserError(f"{path}: cannot be executed; run chmod +x {shlex.quote(str(path))}")
+        return path.resolve()
 
     def script(self, name: str) -> Path:
         """The path of a training script. Raises UserError if there is none."""

@@ -62,7 +62,8 @@ INSTALL = (
     "install cxx-compiler cmake make perl libboost-devel zlib from conda-forge, or on Debian g++ cmake make perl "
     "libboost-all-dev zlib1g-dev; or name the folder of an installed Moses in phrase_based.bin"
 )
-SET_SOURCES = "name a folder that has the sources in phrase_based.sources"
+SETTING = "phrase_based.sources"
+SET_SOURCES = f"name a folder that has the sources in {SETTING}"
 LOCK, BIN, SCRIPTS, SOURCES, WORK, LOG = "lock", "bin", "scripts", "sources", "build", "build.log"
 HALF_WRITTEN = 10.0  # seconds; a compiler that is killed leaves a part of a file
 FAULT = re.compile(r"\berror\b|No space left|Killed|CMake Error|\*\*\*", re.IGNORECASE)
@@ -99,7 +100,7 @@ def check_tools() -> None:
 
 def archive_of(source: Source, kept: Path, sources: str) -> Path:
     """The archive of a source: in the folder `sources`, or fetched into `kept` from that mirror or from GitHub."""
-    place = mirror_folder(sources) if sources else None
+    place = mirror_folder(sources, SETTING) if sources else None
     if place is not None and (found := sorted(place.glob(f"{source.name}*.t*z"))):
         return found[0]
     archive = Archive(f"https://github.com/{source.owner}/{source.name}/archive/{source.commit}.tar.gz")

@@ -11,7 +11,14 @@ import shutil
 import zlib
 from pathlib import Path
 
-from nmt.phrase_based.moses.files import copy_configuration, corpus_options, work_folder
+from nmt.phrase_based.moses.files import (
+    CONFIGURATION,
+    ORIENTATION,
+    TABLES,
+    copy_configuration,
+    corpus_options,
+    work_folder,
+)
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
 from nmt.settings.sections import PhraseBased
@@ -19,8 +26,6 @@ from nmt.system.errors import UserError
 from nmt.system.files import check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument
 
-ORIENTATION = "msd-bidirectional-fe"
-TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")
 LINKS = f"aligned.{HEURISTIC}"
 KENLM = 8  # the script's number for models of KenLM
 
@@ -43,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.language_model.stat().st_size:
         raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
     folder = arguments.output.resolve()
-    check_replaceable(folder, "a model of Moses", lambda path: (path / LINKS).is_symlink())
+    check_replaceable(folder, "a model of Moses", is_own)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
@@ -61,8 +66,13 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if not phrases:
         raise UserError(f"{folder}: the phrase table is empty; check the texts and their alignment")
-    configuration = folder / "model" / "moses.ini"
+    configuration = folder / "model" / CONFIGURATION
     copy_configuration(configuration, configuration, relative=True)
+
+
+def is_own(path: Path) -> bool:
+    """Whether `path` is the folder `model` of this step, or an empty folder, as Snakemake makes one for an output."""
+    return (path / LINKS).is_symlink() or (path.is_dir() and not any(path.iterdir()))
 
 
 def count_lines(table: Path) -> int:

@@ -30,7 +30,7 @@ EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of ear
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
-    parser.add_argument("--model", type=Path, required=True, help="folder that the step moses_phrases wrote")
+    parser.add_argument("--model", type=Path, required=True, help="moses.ini of the step moses_phrases")
     parser.add_argument(
         "--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="development set"
     )
@@ -56,14 +56,13 @@ def empty(work: Path) -> None:
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
-    trained = arguments.model / "model" / "moses.ini"
-    if not trained.exists():
-        raise UserError(f"{trained}: no such file; run the step moses_phrases")
+    if not arguments.model.exists():
+        raise UserError(f"{arguments.model}: no such file; run the step moses_phrases")
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
     work = arguments.work.resolve()
     empty(work)
     source, reference, before = work / SOURCE, work / REFERENCE, work / UNTUNED
-    copy_configuration(trained, before, relative=False)
+    copy_configuration(arguments.model, before, relative=False)
     for side, path in enumerate((source, reference)):
         write_lines(path, (encoded(join_escaped(pair[side])) for pair in pairs))
     flags = search_flags(settings, arguments.threads)

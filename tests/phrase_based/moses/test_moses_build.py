@@ -161,6 +161,22 @@ def test_the_second_of_two_builds_waits_for_the_first(tools: Path, sources: Path
 
 
 @pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ("/nowhere", "phrase_based.sources: /nowhere: no such folder; set `phrase_based.sources` in the config to one"),
+        ("ftp://a/b", "ftp://a/b: not an http, https or file URL; correct it, or `phrase_based.sources` in the config"),
+    ],
+)
+def test_wrong_sources_are_said_to_be_those(
+    tools: Path, capsys: pytest.CaptureFixture[str], sources: str, said: str
+) -> None:
+    command = words(Path())
+    command[command.index("--sources") + 1] = sources
+    assert main(command) == 1
+    assert f"nmt moses_build: {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("fault", "said"),
     [
         ("a.cpp:3: error: no such thing", "cmake failed: a.cpp:3: error: no such thing; "),

@@ -83,7 +83,18 @@ class System:
         self.step("moses_phrases", *trained, "--output", "@phrases")
         dev = [text.replace("train.", "dev.") for text in self.texts]
         tuned = ["--configuration", "@moses.ini", "--output", "@tuning.json"]
-        self.step("moses_tune", "--model", "@phrases", "--texts", *dev, "--seed", "1", "--work", "@work", *tuned)
+        self.step(
+            "moses_tune",
+            "--model",
+            "@phrases/model/moses.ini",
+            "--texts",
+            *dev,
+            "--seed",
+            "1",
+            "--work",
+            "@work",
+            *tuned,
+        )
         weights = (self.folder / "moses.ini").read_text().split("[weight]")[1]
         return {"links": (self.folder / "links.txt").read_text(), "weights": weights}
 
