@@ -71,8 +71,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def is_own(path: Path) -> bool:
-    """Whether `path` is the folder `model` of this step, or an empty folder, as Snakemake makes one for an output."""
-    return (path / LINKS).is_symlink() or (path.is_dir() and not any(path.iterdir()))
+    """Whether `path` is the folder `model` of this step, or what Snakemake leaves: an empty folder or its timestamp."""
+    empty = path.is_dir() and not any(path.iterdir())
+    return empty or (path / LINKS).is_symlink() or path.name == ".snakemake_timestamp"
 
 
 def count_lines(table: Path) -> int:
