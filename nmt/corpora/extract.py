@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if not len(arguments.archives) == len(arguments.members) == len(arguments.outputs) <= 2:
         raise UserError("--archives, --members, --outputs: give each of them once for each side, source first")
+    if len(arguments.digests) not in (0, len(arguments.archives)):
+        raise UserError("--digests: give one for each of the --archives")
     extract(
         arguments.name,
         arguments.archives,
@@ -114,7 +116,7 @@ def extract(
         if sources and targets and (ordered := in_order_of(sources, targets, name)) != targets:
             archive, member, column = last
             _write_lines((segment.text for segment in ordered), wanted[archive, column][member], member)
-        for archive, digest in zip(archives, digests, strict=False):
+        for archive, digest in zip(archives, digests or [""] * len(archives), strict=True):
             if digest and sha256(archive) != digest:
                 raise UserError(f"{archive}: changed since the run began; start the run again")
     if expected_pairs is not None and count != expected_pairs:

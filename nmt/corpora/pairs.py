@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TypeVar
 
+from nmt.system.compression import is_compressed
 from nmt.system.errors import UserError
 from nmt.system.text import read_lines
 
@@ -26,9 +28,18 @@ def read_byte_pairs(source: Name, target: Name) -> Iterator[tuple[bytes, bytes]]
 
 
 def byte_lines(path: Name) -> Iterator[bytes]:
-    """Yield the lines of a file as bytes, split at newlines only. Raises UserError if there is no such file."""
+    """Yield the lines of a file as bytes, split at newlines only, without a byte order mark of UTF-8.
+
+    Raises UserError if there is no such file, if it is compressed, or if it begins with a byte order mark of UTF-16.
+    """
     try:
         with open(path, "rb") as file:
+            for first in islice(file, 1):
+                if is_compressed(first):
+                    raise UserError(f"{path}: compressed; decompress it")
+                if first.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                    raise UserError(f"{path}: in UTF-16; convert the file to UTF-8")
+                yield first.removesuffix(b"\n").removeprefix(BOM_UTF8)
             for line in file:
                 yield line.removesuffix(b"\n")
     except FileNotFoundError:

@@ -203,13 +203,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", type=Output, nargs="?", help="TSV: the best and the worst pairs of each corpus")
 
 
-def _read_ratings(paths: list[Path], pairs: int) -> Ratings:
-    """The ratings of all parts, shape (pairs,)."""
-    ratings = np.concatenate([read_array(path, RATING) for path in paths])
-    if len(ratings) != pairs:
-        raise UserError(f"{len(ratings)} ratings for {pairs} pairs; run the step score_pairs again")
+def _read_ratings(paths: list[Path], sizes: list[int]) -> Ratings:
+    """The ratings of all parts, which have `sizes` pairs each, shape (pairs,)."""
+    if len(paths) != len(sizes):
+        raise UserError(f"--ratings names {len(paths)} files for {len(sizes)} parts; name one each")
+    parts = [read_array(path, RATING) for path in paths]
+    for path, part, size in zip(paths, parts, sizes, strict=True):
+        if len(part) != size:
+            raise UserError(
+                f"{path}: {len(part)} ratings for {size} pairs; name the parts in the order of --names, or run the "
+                "step score_pairs again"
+            )
+    ratings = np.concatenate(parts)
     if wrong := int(np.isnan(ratings).sum()):
-        raise UserError(f"{wrong} of {pairs} ratings are no numbers; run the steps train_lm and score_pairs again")
+        raise UserError(
+            f"{wrong} of {len(ratings)} ratings are no numbers; run the steps train_lm and score_pairs again"
+        )
     return ratings
 
 
@@ -225,7 +234,7 @@ def run(arguments: argparse.Namespace) -> None:
         write_kept(text, text.clean, arguments.outputs, ())
         write_csv(arguments.audit, AUDIT, audit(text, None, text.clean))
         return
-    ratings = _read_ratings(arguments.ratings, len(text.states))
+    ratings = _read_ratings(arguments.ratings, text.sizes)
     kept = choose(settings, text, ratings, arguments.seed)
     if not kept.any():
         size = f"shares {settings.shares}" if settings.rule == "shares" else f"words {settings.words}"

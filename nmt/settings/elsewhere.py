@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from nmt.settings.experiment import Experiment
 from nmt.settings.extends import OWN
-from nmt.settings.ownership import recorded_runs
+from nmt.settings.ownership import recorded_runs, results_of
 from nmt.settings.project import PROJECT
 from nmt.system.errors import UserError
 
@@ -29,38 +29,37 @@ OPTIONS = ("--report", "--report-stylesheet", "--archive", "--configfile")
 
 
 class Known(NamedTuple):
-    """An experiment: its files, its name, its folder of results, and whether its name was on the command line."""
+    """An experiment: its files, its name, its folder of results, and of these two, KEY=VALUE where no file gives it."""
 
     files: tuple[str, ...]
     name: str
     results: str
-    named: bool = False
+    settings: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """What stands for it on the command line, after --configfile."""
-        settings = [f"experiment={self.name}"]
-        if self.results != f"results/{self.name}":
-            settings.append(f"results={self.results}")
-        return shlex.join([*self.files, *(["--config", *settings] if self.named else [])])
+        return shlex.join([*self.files, *(["--config", *self.settings] if self.settings else [])])
 
 
 def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS or were run, by their own names and folders, which none inherits.
 
     A file of the working directory hides the project's of the same path. A file that is no experiment is skipped, as is
-    one that has another name now. One that was run under a name on the command line is an experiment of that name, too.
+    one that has another name now. A name or a folder on the command line of the last run makes another experiment.
     """
     paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
     files = {path.relative_to(root): path for root, path in paths if os.path.isfile(path)}
     here = [_read(path) for _, path in sorted(files.items())]
     found = [one for one in here if one]
     for name, run in recorded_runs().items():
-        if not run.own:
-            others = (_read(Path(file)) for file in run.files if Path(file) not in files)
-            found.extend(one for one in others if one and one.name == name)
-        elif all(map(os.path.isfile, run.files)):
-            found.append(Known(tuple(run.files), name, run.own["results"], named=True))
+        by_file = [one for one in (_read(Path(file)) for file in run.files) if one and one.name == name]
+        found.extend(one for one in by_file if Path(one.files[0]) not in files)
+        is_named = "experiment" in run.settings or by_file
+        if run.settings and is_named and all(map(os.path.isfile, run.files)):
+            results = run.settings.get("results") or results_of(run.files, name)
+            settings = tuple(f"{key}={value}" for key, value in run.settings.items())
+            found.append(Known(tuple(run.files), name, results, settings))
     return found
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt.settings.checks import names
-from nmt.settings.extends import EXTENDS, read
+from nmt.settings.extends import EXTENDS, OWN, read
 from nmt.settings.project import PROJECT, find
 from nmt.system.errors import UserError
 from nmt.system.text import read_json, write_json
@@ -22,10 +22,10 @@ RECORD, FOLDERS, PROVENANCE = "files.json", "results.json", "provenance.json"
 
 
 class Run(NamedTuple):
-    """The files of an experiment, and if its name was on the command line, its own `experiment` and `results`."""
+    """The files of an experiment, and those of its name and folder of results that they do not give."""
 
     files: list[str]
-    own: dict[str, str]
+    settings: dict[str, str]
 
 
 def check_owner(experiment: str, files: Sequence[str]) -> None:
@@ -40,7 +40,8 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
         if path.name != experiment and os.path.exists(path) and path.samefile(data):
             raise UserError(f"{data}: the same folder as {path}; give each experiment a folder of its own")
     known = _recorded_run(experiment)
-    mine, other = _owner(files, experiment), (_owner if known.own else _naming)(known.files, experiment)
+    theirs = _owner if "experiment" in known.settings else _naming
+    mine, other = _owner(files, experiment), theirs(known.files, experiment)
     if mine and other and not os.path.samefile(find(mine), find(other)):
         raise UserError(
             f"{mine}: experiment {experiment} is also that of {other}, whose data are in data/{experiment}; "
@@ -70,8 +71,12 @@ def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
 
 def record(experiment: str, files: Sequence[str], folder: str) -> None:
     """Note that `experiment` is run with `files` and writes its results to `folder`."""
-    named = not files or _naming(files, experiment) is not None
-    run = list(files) if named else {"files": list(files), "results": folder}
+    settings = {}
+    if files and _naming(files, experiment) is None:
+        settings["experiment"] = experiment
+    if files and os.path.realpath(folder) != os.path.realpath(results_of(files, experiment)):
+        settings["results"] = folder
+    run = {"files": list(files), "settings": settings} if settings else list(files)
     write_json(Path("data") / experiment / RECORD, run)
     record_results(experiment, folder)
 
@@ -102,8 +107,8 @@ def recorded_runs() -> dict[str, Run]:
 def _recorded_run(experiment: str) -> Run:
     """The last run of an experiment; without files where its record is missing or damaged."""
     match _recorded(experiment, RECORD):
-        case {"files": files, "results": str(folder)} if names().accepts(files):
-            return Run(files, {"experiment": experiment, "results": folder})
+        case {"files": files, "settings": {**own}} if names().accepts(files) and names().accepts([*own.values()]):
+            return Run(files, {key: str(own[key]) for key in OWN if key in own})
         case files if names().accepts(files):
             return Run(files, {})
     return Run([], {})
@@ -129,6 +134,12 @@ def _may_hold_others(folder: str) -> bool:
 def _naming(files: Sequence[str], experiment: str) -> str | None:
     """The last of `files` that gives the name `experiment`; None where none does, as after it was moved or renamed."""
     return next((file for file, one in reversed(_settings(files)) if one.get("experiment") == experiment), None)
+
+
+def results_of(files: Sequence[str], experiment: str) -> str:
+    """The folder of results that `files` name, which none inherits."""
+    named = [str(settings["results"]) for _, settings in _settings(files) if "results" in settings]
+    return os.path.expanduser(named[-1]) if named else f"results/{experiment}"
 
 
 def _owner(files: Sequence[str], experiment: str) -> str | None:

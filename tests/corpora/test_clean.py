@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
 from pathlib import Path
@@ -53,6 +54,24 @@ def test_held_out_sides_of_different_lengths_are_one_line(tmp_path: Path, capsys
     command = ["clean", "--texts", *texts, "--held-out-sources", source, "--held-out-targets", target]
     assert main([*command, "--output", str(tmp_path / "out.npy")]) == 1
     assert last_line(capsys).endswith("must be aligned line by line")
+
+
+def test_held_out_text_that_is_not_plain_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else no pair would be held out."""
+    held_out = write_pairs(tmp_path, "held-out", [("c", "d")])
+    texts = write_pairs(tmp_path, "train", [("c", "other")])
+    command = ["clean", "--texts", *texts, "--held-out-sources", held_out[0], "--held-out-targets", held_out[1]]
+    command += ["--output", str(tmp_path / "out.npy")]
+    for content, said in (
+        (gzip.compress(b"c\n"), "compressed; decompress it"),
+        ("c\n".encode("utf-16"), "in UTF-16; convert the file to UTF-8"),
+    ):
+        Path(held_out[0]).write_bytes(content)
+        assert main(command) == 1
+        assert last_line(capsys) == f"nmt clean: {held_out[0]}: {said}"
+    Path(held_out[0]).write_bytes("c\n".encode("utf-8-sig"))
+    assert main(command) == 0
+    assert read_array(tmp_path / "out.npy", RECORD)["state"].tolist() == [State.HELD_OUT]
 
 
 def test_duplicates_may_be_kept(tmp_path: Path) -> None:

@@ -238,7 +238,8 @@ def test_settings_out_of_range(case: Case, capsys: pytest.CaptureFixture[str]) -
 def test_ratings_of_another_text(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     case.prepare()
     np.save(case.folder / "acts.1-of-1.ratings.npy", np.zeros(7, np.float32))
-    assert "307 ratings for 500 pairs; run the step score_pairs again" in refused(case, capsys, words=700)
+    said = "acts.1-of-1.ratings.npy: 7 ratings for 200 pairs; name the parts in the order of --names, or run the step "
+    assert said in refused(case, capsys, words=700)
 
 
 def test_a_full_disk_is_one_line_and_freeing_space_fixes_it(

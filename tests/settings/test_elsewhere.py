@@ -42,9 +42,9 @@ def experiment(name: str, results: str) -> Experiment:
 
 def test_each_experiment_has_its_own_name_and_folder() -> None:
     assert experiments() == [
-        (("config/demo.yaml",), "demo", "results/demo", False),
-        (("config/paper/top.yaml",), "top", "results", False),
-        (("config/paper/wmt.yaml",), "wmt", "results/papers/wmt", False),
+        (("config/demo.yaml",), "demo", "results/demo", ()),
+        (("config/paper/top.yaml",), "top", "results", ()),
+        (("config/paper/wmt.yaml",), "wmt", "results/papers/wmt", ()),
     ]
 
 
@@ -117,6 +117,18 @@ def test_a_name_on_the_command_line_takes_no_folder_from_its_file() -> None:
         check_folders(experiment("a", "results/try"), [])
     Path("b c.yaml").unlink()
     check_folders(experiment("a", "results/try"), [])
+
+
+def test_a_folder_of_results_on_the_command_line_is_the_experiments_own() -> None:
+    """Beside the one that its file names."""
+    Path("a.yaml").write_text("experiment: a\n")
+    record("a", ["a.yaml"], "results/shared")
+    for folder, words in {"shared": "a.yaml --config results=results/shared", "a": "a.yaml"}.items():
+        with pytest.raises(UserError, match=rf"is the folder of the experiment a \({words}\)"):
+            check_folders(experiment("b", f"results/{folder}"), [])
+        check_folders(experiment("a", f"results/{folder}"), [f"results/{folder}/table1.csv"])
+    record("a", ["a.yaml"], "results/a")
+    check_folders(experiment("b", "results/shared"), [])
 
 
 @pytest.mark.parametrize(
@@ -196,6 +208,6 @@ def test_the_projects_experiments_count_too_unless_a_file_here_hides_them(
     (here / "config/paper").mkdir(parents=True)
     (here / "config/paper/wmt.yaml").write_text("experiment: mine\n")
     monkeypatch.chdir(here)
-    demo = ((str(tmp_path / "config/demo.yaml"),), "demo", "results/demo", False)
-    top = ((str(tmp_path / "config/paper/top.yaml"),), "top", "results", False)
-    assert experiments() == [demo, top, (("config/paper/wmt.yaml",), "mine", "results/mine", False)]
+    demo = ((str(tmp_path / "config/demo.yaml"),), "demo", "results/demo", ())
+    top = ((str(tmp_path / "config/paper/top.yaml"),), "top", "results", ())
+    assert experiments() == [demo, top, (("config/paper/wmt.yaml",), "mine", "results/mine", ())]

@@ -40,7 +40,7 @@ def test_a_name_on_the_command_line_is_refused_where_another_file_gives_it() -> 
 
 def test_data_of_a_name_on_the_command_line_belong_to_the_file_that_was_run() -> None:
     record("trial", ["a.yaml", "over.yaml"], "results/trial")
-    assert last_run() == (["a.yaml", "over.yaml"], {"experiment": "trial", "results": "results/trial"})
+    assert last_run() == (["a.yaml", "over.yaml"], {"experiment": "trial"})
     for files in (["a.yaml"], ["a.yaml", "over.yaml"], ["over.yaml", "./a.yaml"]):
         check_owner("trial", files)
     for files in (["b.yaml"], ["b.yaml", "over.yaml"], ["over.yaml"]):
@@ -87,7 +87,7 @@ def test_a_file_may_be_moved_or_give_up_the_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]', '{"files": 1, "results": "a"}']
+    "text", ["{", "[]", "[1]", '{"a": 1}', "null", "[" * 99999, '["gone.yaml"]', '{"files": 1, "settings": {}}']
 )
 def test_a_damaged_record_is_no_record(text: str) -> None:
     record("mine", ["a.yaml"], "results/mine")

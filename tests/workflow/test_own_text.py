@@ -191,6 +191,8 @@ def test_exchanged_addresses_and_reordered_corpora_are_read_again(tree: Tree) ->
     run = tree.snakemake(*words, configs=[])
     assert run.returncode == 0, run.stdout[-4000:]
     assert again() == []
+    said = tree.snakemake("--dry-run", "--printshellcmds", "--forceall", *words, configs=[]).stdout
+    assert len(re.findall(r" --digests '' '' ", said)) == 3  # none is the user's own file
     write("fi de")
     assert "extract" in again()
     write("de fi")

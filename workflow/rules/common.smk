@@ -152,9 +152,9 @@ def fetched(wildcards):
 
 
 def own_digests(wildcards):
-    """The digest of each archive of a corpus that is the user's own file, and "" for each that is fetched."""
+    """The digest of each archive of a corpus that is the user's own file, and '' for each that is fetched, quoted."""
     files = [OWN.get(one.address) for one in REGISTRY[wildcards.corpus].archives]
-    return [own_digest(file) if file else "" for file in files]
+    return shlex.join(own_digest(file) if file else "" for file in files)
 
 
 def readings(wildcards):

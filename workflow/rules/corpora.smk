@@ -108,7 +108,7 @@ rule extract:
         code=code("extract"),
     shell:
         "python -m nmt extract --name {wildcards.corpus:q} --archives {params.archives:q} --members {params.members}"
-        " --normalize {params.normalize:q} --digests {params.own:q}"
+        " --normalize {params.normalize:q} --digests {params.own}"
         f" --expected-pairs {{params.pairs:q}} --outputs {{output:q}}{LOG}"
 
 

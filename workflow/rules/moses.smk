@@ -9,6 +9,7 @@ BIN = SETTINGS.bin or f"{BUILT}/bin"
 INSTALLED = [] if SETTINGS.bin else BUILT_RECORD
 PHRASES = "phrase_based/moses_phrases"
 TRAINED = [f"<data>/{PHRASES}/model/{name}" for name in (CONFIGURATION, *TABLES)]
+LANGUAGE_MODEL = "<data>/phrase_based/moses_language_model/model.binary"
 
 if INSTALLED:
 
@@ -64,7 +65,7 @@ rule moses_language_model:
         held_out=side(1, HELD_OUT),
         built=INSTALLED,
     output:
-        "<data>/phrase_based/moses_language_model/model.binary",
+        LANGUAGE_MODEL,
     log:
         "logs/moses_language_model/<experiment>/moses_language_model.log",
     benchmark:
@@ -88,7 +89,7 @@ rule moses_phrases:
     input:
         texts=both("<data>/selected/train.{language}"),
         links="<data>/phrase_based/moses_align/links.txt",
-        language_model="<data>/phrase_based/moses_language_model/model.binary",
+        language_model=LANGUAGE_MODEL,
         built=INSTALLED,
     output:
         TRAINED,
@@ -115,7 +116,7 @@ rule moses_phrases:
 
 rule moses_tune:
     input:
-        model=TRAINED,
+        model=[*TRAINED, LANGUAGE_MODEL],  # moses.ini and what it names
         texts=both("<data>/tokenized/development.{language}"),
         built=INSTALLED,
     output:
@@ -146,7 +147,7 @@ rule moses_tune:
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
-        model=TRAINED,  # whose tables the configuration names
+        model=[*TRAINED, LANGUAGE_MODEL],
         source=SOURCE,
         built=INSTALLED,
     output:

@@ -9,6 +9,7 @@ from collections.abc import Set
 from dataclasses import replace
 from functools import partial
 
+from nmt.papers.choi2017.comparisons import baselines
 from nmt.papers.choi2017.settings import Settings
 from nmt.report.artefacts import Artefact, of_paper, significance
 from nmt.settings.checks import unknown
@@ -69,11 +70,8 @@ def check(settings: Settings, experiment: Experiment) -> None:
     for key, name in fine:
         if experiment.variants[name].architecture.attention != "fine_grained":
             raise UserError(f"config: paper.{key}: the attention of {name} is not fine_grained; name one where it is")
-    models = [model for model, _ in settings.pairs]
-    for model in models:
-        if models.count(model) > 1:
-            raise UserError(f"config: paper.pairs: {model} is compared twice; name one pair for it")
-    if settings.table2 and not models:
+    compared = baselines(settings.pairs, "config: paper.pairs")
+    if settings.table2 and not compared:
         raise UserError("config: paper.pairs is empty; name the models of Table 2, or set table2 to null")
 
 

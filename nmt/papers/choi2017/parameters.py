@@ -9,6 +9,7 @@ import argparse
 from collections import Counter
 
 from nmt.evaluation.sentences import paired
+from nmt.papers.choi2017.comparisons import add_compare_argument, baselines
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.system.errors import UserError
@@ -30,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", required=True, help="the pair of languages, such as En-De")
     parser.add_argument("--models", required=True, nargs="+", help="weights of the step train, a file for each model")
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models, in the table's order")
-    parser.add_argument(
-        "--compare", nargs=2, action="append", default=[], metavar=("MODEL", "BASELINE"), help="labels to compare"
-    )
+    add_compare_argument(parser, required=False)
     add_table_arguments(parser, printed=True)
 
 
@@ -46,8 +45,8 @@ def count(path: str) -> Counter[str]:
 
 def run(arguments: argparse.Namespace) -> None:
     counts = {label: count(path) for label, path in paired(arguments.labels, "--models", arguments.models).items()}
-    baselines = dict(arguments.compare)
-    for label in [*baselines, *baselines.values()]:
+    compared = baselines(arguments.compare)
+    for label in [*compared, *compared.values()]:
         if label not in counts:
             raise UserError(f"--compare: {label} is not among --labels; name one of them")
     printed = read_printed(arguments.printed)
@@ -55,8 +54,8 @@ def run(arguments: argparse.Namespace) -> None:
     more = []
     for label, found in counts.items():
         theirs = printed_number(printed, arguments.pair, label, "more_parameters")
-        if label in baselines:
-            ours = 100 * (found.total() / counts[baselines[label]].total() - 1)
+        if label in compared:
+            ours = 100 * (found.total() / counts[compared[label]].total() - 1)
             more.append(f"{ours:+.2f} %" + (f" (+{theirs} %)" if theirs else ""))
         else:
             more.append(NONE)

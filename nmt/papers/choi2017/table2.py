@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from nmt.papers.choi2017.comparisons import add_compare_argument, baselines
 from nmt.papers.choi2017.printed import MOST_SECONDS, printed_number, read_printed
 from nmt.papers.choi2017.translation_times import COLUMNS as TIMES
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
@@ -33,28 +34,26 @@ PAPER = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", required=True, help="the pair of languages, such as En-De")
     parser.add_argument("--times", required=True, metavar="CSV", help="what the step translation_times wrote")
-    parser.add_argument(
-        "--compare", nargs=2, action="append", required=True, metavar=("MODEL", "BASELINE"), help="labels to compare"
-    )
+    add_compare_argument(parser, required=True)
     add_table_arguments(parser, printed=True)
 
 
 def run(arguments: argparse.Namespace) -> None:
     totals, sentences, (beam, device) = _totals(arguments.times)
-    baselines = dict(arguments.compare)
-    for label in [*baselines, *baselines.values()]:
+    compared = baselines(arguments.compare)
+    for label in [*compared, *compared.values()]:
         if label not in {model for model, _ in totals}:
             raise UserError(f"--compare: {label} is not in {arguments.times}; name one of its models")
     for model, batch in totals:
-        if model in baselines and (baselines[model], batch) not in totals:
+        if model in compared and (compared[model], batch) not in totals:
             raise UserError(
-                f"{arguments.times}: no time of {baselines[model]} at batch {batch}, with which {model} is compared; "
+                f"{arguments.times}: no time of {compared[model]} at batch {batch}, with which {model} is compared; "
                 "make it again with the step translation_times"
             )
     printed = read_printed(arguments.printed)
     rows = []
     for (model, batch), seconds in totals.items():
-        baseline = baselines.get(model, "")
+        baseline = compared.get(model, "")
         more = 100 * (seconds / totals[baseline, batch] - 1) if baseline else None
         # The paper's times are beside those of single sentences, which its program translates.
         theirs = [

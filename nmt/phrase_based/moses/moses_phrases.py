@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import os
 import shutil
 import zlib
 from pathlib import Path
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
     folder = arguments.output.resolve()
     check_replaceable(folder, "a model of Moses", is_own)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
     options = ["-root-dir", str(folder), "-alignment", HEURISTIC, "-reordering", ORIENTATION]
@@ -73,7 +74,15 @@ def run(arguments: argparse.Namespace) -> None:
 def is_own(path: Path) -> bool:
     """Whether `path` is the folder `model` of this step, or what Snakemake leaves: an empty folder or its timestamp."""
     empty = path.is_dir() and not any(path.iterdir())
-    return empty or (path / LINKS).is_symlink() or path.name == ".snakemake_timestamp"
+    return empty or os.path.lexists(path / LINKS) or path.name == ".snakemake_timestamp"
+
+
+def remove(folder: Path) -> None:
+    """Remove what this step has written; last the links, by which a folder is known whose removal was interrupted."""
+    for path in (folder / "model").glob("*"):
+        if path.name != LINKS:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def count_lines(table: Path) -> int:

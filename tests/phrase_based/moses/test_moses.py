@@ -17,6 +17,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
+from nmt.phrase_based.moses.moses_phrases import remove
 from nmt.system import programs
 from nmt.system.programs import running
 
@@ -207,6 +208,23 @@ def test_what_a_step_reads_is_not_removed(
     error = capsys.readouterr().err.split("\n")[-2]
     assert error.endswith(f"train.en: lies in {place}, which is replaced as a whole; name another output")
     assert [path.read_text() for path in texts] == ["a b\n", "a b\n"]
+
+
+def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in STEPS[:3]:
+        assert main(words(folder, one)) == 0
+    link = next(folder.glob("phrases/model/aligned.*"))
+    link.unlink()
+    link.write_text("0-0\n")  # as in a copy
+    assert main(words(folder, "moses_phrases")) == 0
+    assert link.is_symlink()
+    (folder / "phrases/model/extract.sorted.gz").touch()
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("shutil.rmtree", lambda *_, **__: None)
+        remove(folder / "phrases")
+    assert [*folder.glob("phrases/model/*")] == [link]
 
 
 def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
