@@ -297,6 +297,17 @@ def test_a_pipe_of_the_shell_is_read(tmp_path: Path) -> None:
     assert "a\t2" in output.read_text()
 
 
+def test_a_pipe_of_the_shell_is_not_read_twice(tmp_path: Path) -> None:
+    """Nothing would come the second time."""
+    text, output = str(tmp_path / "text"), str(tmp_path / "out")
+    Path(text).write_text("a\n")
+    command = [sys.executable, "-m", "nmt", "evidence", "--lmplz", sys.executable, "--output", output]
+    command += ["--labels", "one", "--sources", text, "--targets", text, "--test", "/dev/stdin", text]
+    run = subprocess.run(command, cwd=ROOT, input=b"a b a\n", capture_output=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.endswith(b"nmt evidence: /dev/stdin: a pipe, which can be read only once; name a file\n")
+
+
 def test_wrong_usage_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["shortlist", "--output", "a"])

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from nmt.system.compression import is_compressed
 from nmt.system.errors import UserError
+from nmt.system.files import open_once
 from nmt.system.text import read_lines
 
 LONGEST = 1000  # words of a sentence that a model is given in use; memory grows with them
@@ -33,7 +34,7 @@ def byte_lines(path: Name) -> Iterator[bytes]:
     Raises UserError if there is no such file, if it is compressed, or if it begins with a byte order mark of UTF-16.
     """
     try:
-        with open(path, "rb") as file:
+        with open_once(path) as file:
             for first in islice(file, 1):
                 if is_compressed(first):
                     raise UserError(f"{path}: compressed; decompress it")

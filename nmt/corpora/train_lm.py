@@ -104,7 +104,8 @@ def estimate(
             full = [line for line in output if FULL_DISK.search(line)]
             reason = [f"exit code {done.returncode}", *output, *full][-1]
             if done.returncode < 0 and not full:
-                reason = f"it was ended by {signal.strsignal(-done.returncode)}; give it more memory, and repeat"
+                more = "allow larger files (ulimit -f)" if done.returncode == -signal.SIGXFSZ else "give it more memory"
+                reason = f"it was ended by {signal.strsignal(-done.returncode)}; {more}, and repeat"
             raise UserError(f"{lmplz}: {arpa} could not be estimated: {reason}")
     finally:
         text.unlink(missing_ok=True)

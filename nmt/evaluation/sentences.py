@@ -25,14 +25,20 @@ def read_parallel(*paths: str) -> list[list[str]]:
 
 
 def grouped(labels: Sequence[str], option: str, paths: Sequence[Item]) -> dict[str, list[Item]]:
-    """Label -> the files of this model, one for each of its seeds; UserError where the two differ in number."""
+    """Label -> the files of this model, one for each of its seeds.
+
+    Raises UserError where the two differ in number, or where a label has a file twice.
+    """
     if len(labels) != len(paths):
         raise UserError(
             f"--labels: {len(labels)} labels for {len(paths)} files of {option}; give one label for each file"
         )
     groups: dict[str, list[Item]] = {}
     for label, path in zip(labels, paths, strict=True):
-        groups.setdefault(label, []).append(path)
+        group = groups.setdefault(label, [])
+        if path in group:
+            raise UserError(f"{option}: {path} is given twice for {label}; name the file of each seed")
+        group.append(path)
     return groups
 
 

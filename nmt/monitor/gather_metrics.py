@@ -80,6 +80,10 @@ def rows(label: str, folder: Path, before: Path | None = None) -> Iterator[list[
         )
     hours_before = summary["hours"] - (records[-1]["seconds"] or 0) / 3600
     start = read_values(before / SUMMARY, updates_best=integer(0))["updates_best"] if before else 0
+    if before and start >= summary["updates"]:
+        raise UserError(
+            f"{before}: has {start} updates, but {folder} only {summary['updates']}; name the model that it continues"
+        )
     for measure in MEASURES:
         found = points(records, measure, hours_before)
         for updates, hours, value in thinned(found) if measure == TRAIN_NLL else found:
@@ -93,4 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
                 f"--model {' '.join(words)}: give a label, a folder and, if it continues another model, its folder"
             )
     trainings = [(label, *map(Path, folders)) for label, *folders in arguments.model]
+    for training in trainings:
+        if trainings.count(training) > 1:
+            raise UserError(f"--model {' '.join(map(str, training))}: given twice; name each training once")
     write_csv(arguments.output, COLUMNS, [row for training in trainings for row in rows(*training)])

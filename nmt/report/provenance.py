@@ -16,6 +16,7 @@ from nmt.settings.checks import identifier, parse_json, read_values
 from nmt.settings.experiment import PHRASE_BASED
 from nmt.settings.project import PROJECT
 from nmt.system.checksums import sha256
+from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.text import read_json, write_json
 
@@ -70,7 +71,15 @@ def run(arguments: argparse.Namespace) -> None:
     models: dict[str, Any] = {}
     for path in arguments.summaries:
         name, summary = read_values(path, variant=identifier())["variant"], read_json(path)
+        if name in models:
+            raise UserError(f"{path}: a second summary of {name}; name one of each variant")
         models[name] = {key: summary[key] for key in OF_A_MODEL if key in summary}
+    texts: dict[str, str] = {}
+    for path in arguments.texts:
+        name = Path(path).name
+        if name in texts:
+            raise UserError(f"{path}: a second text of this name; name one of each")
+        texts[name] = sha256(path)
     seconds = job_seconds(arguments.experiment, {*models, PHRASE_BASED})
     record = {
         "experiment": arguments.experiment,
@@ -79,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
         "versions": versions(),
         "seconds": {rule: round(sum(seconds[rule]), 1) for rule in sorted(seconds.keys() & arguments.rules)},
         "models": models,
-        "texts": {Path(path).name: sha256(path) for path in arguments.texts},
+        "texts": texts,
         "code": parse_json(arguments.code, "--code"),
         "configuration": parse_json(arguments.configuration, "--configuration"),
     }

@@ -115,6 +115,8 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
         folder = next((one for one in map(str, around) if one in own or one in owners), None)
         if folder is not None and folder not in own:
             owner = owners[folder]
+            if owner.name == experiment.name:
+                raise UserError(f"{word}: not in the folder of results of this run, which is {experiment.results}")
             raise UserError(
                 f"{word}: belongs to the experiment {owner.name}, but this one is {experiment.name}; give --configfile "
                 f"{owner.words}"

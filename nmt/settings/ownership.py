@@ -51,16 +51,22 @@ def check_owner(experiment: str, files: Sequence[str]) -> None:
 
 def check_results(experiment: str, folder: str, files: Iterable[str]) -> None:
     """UserError where one of `files`, say <results>/table1.csv, is in `folder` and no run of the experiment has made
-    it.
+    it, or where another experiment has, whose data are there.
 
     A finished run leaves its provenance there, also in a copy of the folder.
     """
-    own = map(os.path.realpath, _recorded_folders(experiment))
-    if not _may_hold_others(folder) or os.path.realpath(folder) in own:
+    if os.path.realpath(folder) in map(os.path.realpath, _recorded_folders(experiment)):
         return
-    with suppress(UserError, OSError, LookupError, TypeError):
-        if read_json(Path(folder) / PROVENANCE)["experiment"] == experiment:
-            return
+    maker = _maker(folder)
+    if maker == experiment:
+        return
+    if maker is not None and (Path("data") / maker / RECORD).is_file():
+        raise UserError(
+            f"config: results: {folder} has the results of the experiment {maker}, whose data are in data/{maker}; "
+            "name another folder"
+        )
+    if not _may_hold_others(folder):
+        return
     for path in (file.replace("<results>", folder) for file in (*files, f"<results>/{PROVENANCE}")):
         if os.path.lexists(path):
             raise UserError(
@@ -75,7 +81,7 @@ def record(experiment: str, files: Sequence[str], folder: str) -> None:
     if files and _naming(files, experiment) is None:
         settings["experiment"] = experiment
     if files and os.path.realpath(folder) != os.path.realpath(results_of(files, experiment)):
-        settings["results"] = folder
+        settings["results"] = _place(folder)
     run = {"files": list(files), "settings": settings} if settings else list(files)
     write_json(Path("data") / experiment / RECORD, run)
     record_results(experiment, folder)
@@ -84,11 +90,14 @@ def record(experiment: str, files: Sequence[str], folder: str) -> None:
 def record_results(experiment: str, folder: str) -> None:
     """Note that `experiment` writes its results to `folder`."""
     if _may_hold_others(folder):
-        place, here = Path(os.path.realpath(folder)), os.path.realpath(".")
-        # A path below the working folder stays right where that is moved or copied.
-        place = place.relative_to(here) if place.is_relative_to(here) else place
-        folders = {*_recorded_folders(experiment), str(place)}
+        folders = {*_recorded_folders(experiment), _place(folder)}
         write_json(Path("data") / experiment / FOLDERS, sorted(folders))
+
+
+def _place(folder: str) -> str:
+    """The path of a folder; relative below the working folder, and so still right where that is moved or copied."""
+    place, here = Path(os.path.realpath(folder)), os.path.realpath(".")
+    return str(place.relative_to(here) if place.is_relative_to(here) else place)
 
 
 def last_run() -> Run | None:
@@ -123,6 +132,13 @@ def _recorded(experiment: str, record: str) -> Any:
     """The content of a record of an experiment; None where it is missing or damaged."""
     with suppress(UserError, OSError):
         return read_json(Path("data") / experiment / record)
+    return None
+
+
+def _maker(folder: str) -> str | None:
+    """The experiment whose results a folder has, by its provenance."""
+    with suppress(UserError, OSError, LookupError, TypeError):
+        return str(read_json(Path(folder) / PROVENANCE)["experiment"])
     return None
 
 

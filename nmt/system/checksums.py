@@ -9,12 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nmt.system.errors import UserError
+from nmt.system.files import open_once
 from nmt.system.text import read_json
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
-    with open(path, "rb") as file:
+    with open_once(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -10,10 +10,12 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 
 from nmt.system.errors import UserError
 
+_PIPES: set[tuple[int, int]] = set()  # those that `open_once` has opened
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
 PARTIAL, FORMER = ".partial", ".former"
 
@@ -71,6 +73,8 @@ def atomic_folder(path: str | os.PathLike[str], what: str, is_own: Callable[[Pat
         if error.errno not in DISK_FULL:
             raise
         raise refusal(path, error) from None
+    except UserError as error:  # which names a file in the folder that is removed
+        raise UserError(str(error).replace(str(partial), str(path))) from None
     finally:
         if former.exists() and not final.exists():
             os.replace(former, final)
@@ -237,6 +241,18 @@ def check_regular(path: str | os.PathLike[str]) -> None:
     if not os.path.isfile(path):
         special = "a folder" if os.path.isdir(path) else "a pipe or a device"
         raise UserError(f"{path}: {special}; name a file" if os.path.exists(path) else f"{path}: no such file")
+
+
+@contextmanager
+def open_once(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
+    """Open a file to read its bytes. Raises UserError where it is a pipe that was opened before: it is empty now."""
+    with open(path, "rb") as file:
+        state = os.fstat(file.fileno())
+        if stat.S_ISFIFO(state.st_mode):
+            if (state.st_dev, state.st_ino) in _PIPES:
+                raise UserError(f"{path}: a pipe, which can be read only once; name a file")
+            _PIPES.add((state.st_dev, state.st_ino))
+        yield file
 
 
 def regular(path: str, flags: int) -> int:

@@ -10,13 +10,13 @@ from typing import Any
 
 from nmt.system.compression import is_compressed
 from nmt.system.errors import UserError
-from nmt.system.files import DISK_FULL, atomic, refusal, regular, sync
+from nmt.system.files import DISK_FULL, atomic, open_once, refusal, regular, sync
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """Yield the lines of a UTF-8 file as `decode_lines` does. Raises UserError if there is no such file."""
     try:
-        with open(path, "rb") as file:
+        with open_once(path) as file:
             yield from decode_lines(file, path)
     except FileNotFoundError:
         raise UserError(f"{path or repr(path)}: no such file") from None

@@ -137,6 +137,9 @@ def test_lmplz_that_dies_says_of_what(case: Case, capsys: pytest.CaptureFixture[
     case.lmplz.chmod(0o755)
     assert (case.clean(), case.train_lm()) == (0, 1)
     assert "could not be estimated: it was ended by Killed; give it more memory, and repeat" in last_line(capsys)
+    case.lmplz.write_text("#!/bin/sh\nkill -XFSZ $$\n")
+    assert case.train_lm() == 1
+    assert "ended by File size limit exceeded; allow larger files (ulimit -f), and repeat" in last_line(capsys)
 
 
 # ---- bad input

@@ -124,6 +124,18 @@ def test_a_model_without_its_folder_is_one_line(tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().err.startswith("nmt gather_metrics: --model A: give a label, a folder and, if")
 
 
+def test_a_training_is_named_once_with_the_model_that_it_continues(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = {"seconds": 1.0, "train_nll": 1.0}
+    first, other = (str(write(tmp_path / name, [{"updates": n, **last}], 1)) for name, n in (("a", 100), ("b", 5)))
+    output = ["--output", str(tmp_path / "out.csv")]
+    assert main(["gather_metrics", *["--model", "A", first] * 2, *output]) == 1
+    assert f"--model A {first}: given twice; name each training once" in capsys.readouterr().err
+    assert main(["gather_metrics", "--model", "B", other, first, *output]) == 1
+    assert f"{first}: has 100 updates, but {other} only 5; name the model that it continues" in capsys.readouterr().err
+
+
 def test_metrics_that_were_cut_are_one_line(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Their hours would be counted from another beginning."""
     assert main(arguments(toy, tmp_path)) == 0

@@ -57,6 +57,22 @@ def test_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+def test_two_texts_of_one_name_and_two_summaries_of_one_variant_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    for folder in (tmp_path, tmp_path / "other"):
+        (folder / "summary.json").write_text('{"variant": "A"}')
+    words = ["--experiment", "one", "--command", "c", "--configuration", "{}", "--code", "{}", "--rules", "all"]
+    words += ["--output", "record.json"]
+    files = ["summary.json", "other/summary.json"]
+    assert main(["provenance", *words, "--summaries", "summary.json", "--texts", *files]) == 1
+    assert "other/summary.json: a second text of this name; name one of each" in capsys.readouterr().err
+    assert main(["provenance", *words, "--summaries", *files, "--texts", "summary.json"]) == 1
+    assert "other/summary.json: a second summary of A; name one of each variant" in capsys.readouterr().err
+
+
 def test_packages_are_those_that_are_installed() -> None:
     required = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
     assert set(PACKAGES) <= set(required)

@@ -127,6 +127,9 @@ def test_a_folder_of_results_on_the_command_line_is_the_experiments_own() -> Non
         with pytest.raises(UserError, match=rf"is the folder of the experiment a \({words}\)"):
             check_folders(experiment("b", f"results/{folder}"), [])
         check_folders(experiment("a", f"results/{folder}"), [f"results/{folder}/table1.csv"])
+    said = r"^results/shared/x: not in the folder of results of this run, which is results/a$"
+    with pytest.raises(UserError, match=said):
+        check_folders(experiment("a", "results/a"), ["results/shared/x"])
     record("a", ["a.yaml"], "results/a")
     check_folders(experiment("b", "results/shared"), [])
 

@@ -110,6 +110,23 @@ def test_the_experiment_that_ran_last() -> None:
     assert last_run() == (["a.yaml"], {})
 
 
+def test_the_results_of_another_experiment_are_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its provenance, unless its data are gone; also in the project's own folder."""
+    monkeypatch.setattr("nmt.settings.ownership.PROJECT", Path.cwd())
+    Path("results/a").mkdir(parents=True)
+    Path("results/a", PROVENANCE).write_text('{"experiment": "a"}')
+    check_results("b", "results/a", ["<results>/table1.csv"])
+    record("a", ["a.yaml"], "results/elsewhere")
+    check_results("a", "results/a", ["<results>/table1.csv"])
+    with pytest.raises(UserError, match=r"^config: results: results/a has the results of the experiment a, whose data"):
+        check_results("b", "results/a", ["<results>/table1.csv"])
+
+
+def test_a_folder_of_results_on_the_command_line_moves_with_the_project() -> None:
+    record("mine", ["a.yaml"], os.path.abspath("results/try"))
+    assert last_run() == (["a.yaml"], {"results": "results/try"})
+
+
 @pytest.mark.parametrize("name", ["table1.csv", PROVENANCE])
 def test_files_that_no_run_has_made_are_not_replaced(name: str) -> None:
     Path("thesis").mkdir()

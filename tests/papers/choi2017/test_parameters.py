@@ -77,7 +77,7 @@ def test_without_a_baseline(tmp_path: Path) -> None:
 
 
 def test_a_baseline_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*parameters(tmp_path), PRINTED, "--compare", "AttY2D", "C"]) == 1
+    assert main([*parameters(tmp_path), PRINTED, "--compare", "C", "AttY"]) == 1
     assert "--compare: C is not among --labels; name one of them" in capsys.readouterr().err
 
 
