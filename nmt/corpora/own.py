@@ -106,7 +106,12 @@ def mirror_folder(mirror: str, setting: str = "mirror") -> Path | None:
 def own_files(archives: Iterable[Archive], mirror: str) -> dict[str, str]:
     """The paths of those of `archives` that are the user's own files, by address; `mirror` may be ""."""
     found = {archive.address: _own_file(archive, mirror) for archive in archives}
-    return {address: str(path) for address, path in found.items() if path is not None}
+    return {address: as_argument(str(path)) for address, path in found.items() if path is not None}
+
+
+def as_argument(path: str) -> str:
+    """A path that is no option on a command line: one that begins with a minus sign has `./` before it."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _own_file(archive: Archive, mirror: str) -> Path | None:

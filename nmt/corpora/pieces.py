@@ -18,7 +18,7 @@ from typing import Any
 
 from nmt.corpora.subwords import VERSION, Codes
 from nmt.system.errors import UserError
-from nmt.system.files import atomic
+from nmt.system.files import atomic, open_once
 
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")
@@ -105,7 +105,7 @@ Subwords = Codes | Pieces
 def read_subwords(path: str | os.PathLike[str], symbols: Sequence[str] | None = None) -> Subwords:
     """Codes or pieces, whichever the file holds; `symbols` is the vocabulary that they must make. Raises UserError."""
     try:
-        with open(path, "rb") as file:
+        with open_once(path) as file:
             is_codes = file.read(len(VERSION)) == VERSION.encode()
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None

@@ -90,6 +90,10 @@ def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
     for text, handle in zip(legend.get_texts(), handles, strict=True):
         text.set_text(str(handle.get_label()))
     literal(legend.get_texts())
+    figure.draw_without_rendering()
+    if legend.get_window_extent().width > figure.bbox.width and columns > 1:
+        legend.remove()
+        add_legend(figure, axes, columns - 1)
 
 
 def printable(word: str) -> str:

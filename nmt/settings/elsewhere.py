@@ -21,6 +21,8 @@ from nmt.settings.project import PROJECT
 from nmt.system.errors import UserError
 
 CONFIGS = Path("config")
+# A line with a value of its own: not empty, and not continued on the next line.
+PLAIN_LINE = re.compile(rf"^(?:{'|'.join(OWN)}): +[^\s>|*&!{{\['\"#].*$(?!\n[ \t])", re.MULTILINE)
 # The paper's results are files of this folder and of its `index`; the folders of all other experiments lie beside them.
 RESULTS, INDEX = PurePosixPath("results"), PurePosixPath("results/index")
 
@@ -53,13 +55,14 @@ def experiments() -> list[Known]:
     here = [_read(path) for _, path in sorted(files.items())]
     found = [one for one in here if one]
     for name, run in recorded_runs().items():
-        by_file = [one for one in (_read(Path(file)) for file in run.files) if one and one.name == name]
-        found.extend(one for one in by_file if Path(one.files[0]) not in files)
-        is_named = "experiment" in run.settings or by_file
-        if run.settings and is_named and all(map(os.path.isfile, run.files)):
+        own = [one for one in (_read(Path(file)) for file in run.files) if one and one.name == name]
+        if (own or "experiment" in run.settings) and all(map(os.path.isfile, run.files)):
             results = run.settings.get("results") or results_of(run.files, name)
             settings = tuple(f"{key}={value}" for key, value in run.settings.items())
-            found.append(Known(tuple(run.files), name, results, settings))
+            own.append(Known(tuple(run.files), name, results, settings))
+        for one in own:
+            if one[1:3] not in [known[1:3] for known in found]:  # its name and folder
+                found.append(one)
     return found
 
 
@@ -71,14 +74,13 @@ def _read(path: Path) -> Known | None:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return None
-    # YAML has other ways to write these two lines, but it takes a tenth of the time to read only them.
-    plain = tuple(f"{key}:" for key in OWN)
-    own = _parsed("\n".join(line for line in text.split("\n") if line.startswith(plain)), path)
-    if not all(isinstance(own.get(key), str) for key in OWN if re.search(rf"\b{key}[\"']?\s*:", text)):
+    # YAML has many ways to write these two settings, but it takes a tenth of the time to read only plain lines.
+    own = _parsed("\n".join(PLAIN_LINE.findall(text)), path)
+    if not all(key in own for key in OWN if re.search(rf"\b{key}[\"']?\s*:", text)):
         own = _parsed(text, path)
     name = own.get("experiment")
     results = os.path.expanduser(str(own.get("results", f"results/{name}")))
-    return Known((str(path),), name, results) if isinstance(name, str) else None
+    return Known((str(path),), name, results) if isinstance(name, str) and results else None
 
 
 def _parsed(text: str, path: Path) -> Mapping[str, Any]:

@@ -355,6 +355,13 @@ def _check_uses(experiment: Experiment) -> None:
             )
 
 
+def moses_files(folder: str) -> list[str]:
+    """The programs of the installation `folder`, and the scripts beside it, that decide what Moses makes."""
+    programs = [*MOSES_PROGRAMS, *MOSES_ALIGNERS, *(name for names in MOSES_ALIGNERS.values() for name in names)]
+    paths = [f"{folder}/{name}" for name in programs] + [f"{folder}/../scripts/{name}" for name in MOSES_SCRIPTS]
+    return [path for path in paths if os.path.isfile(path)]
+
+
 UNQUOTED = re.compile(r"[\w/.+-]+")  # what a shell and moses.ini read as it is
 
 
@@ -364,8 +371,8 @@ def check_moses(experiment: Experiment) -> None:
     if system is None or system.system != "moses":
         return
     folder = system.bin
-    called = [f"{folder}/{name}" for name in MOSES_PROGRAMS] if folder else []
-    places = [os.getcwd(), f"data/{experiment.name}/phrase_based", folder or BUILT, *called]
+    places = [os.getcwd(), f"data/{experiment.name}/phrase_based", folder or BUILT]
+    places += moses_files(folder) if folder else []
     for place in [*places, *map(os.path.realpath, places)]:  # its steps follow links
         if odd := sorted(set(UNQUOTED.sub("", place))):
             raise UserError(
@@ -388,5 +395,8 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(fixed)}")
     if missing := [name for name in MOSES_SCRIPTS if not (scripts / name).is_file()]:
         raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; {whole}")
+    called = Path(os.path.realpath(scripts)).parent / "bin"
+    if missing := [name for name in MOSES_PROGRAMS if not (called / name).is_file()]:
+        raise UserError(f"{where}: the scripts beside {folder} call {', '.join(missing)} in {called}; {whole}")
     if shutil.which("perl") is None:
         raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
 from nmt.report import heatmap
-from nmt.report.drawing import CJK_FONTS, FONT, fonts, one_font_warning, save, style
+from nmt.report.drawing import CJK_FONTS, FONT, add_legend, fonts, one_font_warning, save, style
 from nmt.report.panels import Panel
 
 WORD = "房"
@@ -89,6 +89,17 @@ def test_a_label_below_a_panel_is_no_formula(tmp_path: Path, label: str) -> None
     with style():
         save(heatmap.draw(panels), [str(tmp_path / "heatmap.svg")])
     assert f"({label})" in (tmp_path / "heatmap.svg").read_text()
+
+
+def test_a_legend_of_long_labels_has_fewer_columns() -> None:
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    axes = figure.subplots()
+    for number in range(3):
+        axes.plot([0, 1], label=f"RNNsearch-50, dropout 0.3, news text {number}")
+    add_legend(figure, axes, 3)
+    [legend] = figure.legends
+    assert legend.get_window_extent().width <= figure.bbox.width
+    assert len(legend.get_texts()) == 3
 
 
 def test_a_picture_does_not_depend_on_the_formats_beside_it(tmp_path: Path) -> None:

@@ -134,6 +134,19 @@ def test_a_folder_of_results_on_the_command_line_is_the_experiments_own() -> Non
     check_folders(experiment("b", "results/shared"), [])
 
 
+def test_a_folder_of_results_in_a_further_file_is_the_experiments_own() -> None:
+    Path("a.yaml").write_text("experiment: a\n")
+    Path("b.yaml").write_text("results: results/shared\n")
+    record("a", ["a.yaml", "b.yaml"], "results/shared")
+    with pytest.raises(UserError, match=r"is the folder of the experiment a \(a.yaml b.yaml\), results/shared"):
+        check_folders(experiment("b", "results/shared"), [])
+
+
+def test_an_empty_folder_of_results_is_nobodys() -> None:
+    Path("config/a.yaml").write_text("experiment: a\nresults: ''\n")
+    check_folders(experiment("b", "results/b"), [])
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -145,6 +158,8 @@ def test_a_folder_of_results_on_the_command_line_is_the_experiments_own() -> Non
         "x: &folder results/of-a\nexperiment: a\nresults: *folder\n",
         '{"experiment": "a", "results": "results/of-a"}',
         "experiment: a\nresults: ~/results/of-a\n",
+        "experiment: >-\n  a\nresults: |-\n  results/of-a\n",
+        "experiment: a # b\nresults: results/of-a # c\n",
     ],
 )
 def test_names_and_folders_are_read_as_yaml_has_them(

@@ -17,7 +17,17 @@ from nmt import papers
 from nmt.corpora.own import read_corpora
 from nmt.corpora.registry import read_registry
 from nmt.settings import sections
-from nmt.settings.experiment import KEYS, OPTIONAL, SECTIONS, Experiment, check_moses, load
+from nmt.settings.experiment import (
+    KEYS,
+    MOSES_ALIGNERS,
+    MOSES_PROGRAMS,
+    MOSES_SCRIPTS,
+    OPTIONAL,
+    SECTIONS,
+    Experiment,
+    check_moses,
+    load,
+)
 from nmt.settings.extends import PAPER, merge, read_experiment, resolve
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, Variant
 from nmt.system.errors import UserError
@@ -241,18 +251,37 @@ def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: py
         check_moses(built)
 
 
-@pytest.mark.parametrize("linked", ["data", "data/tools", "bin", "bin/moses"])
+@pytest.mark.parametrize("linked", ["data", "data/tools", "bin", "bin/moses", "scripts"])
 def test_moses_is_not_run_where_a_link_leads_to_such_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str
 ) -> None:
-    bin = ", bin: bin" if "bin" in linked else ""
+    bin = ", bin: bin" if linked in ("bin", "bin/moses", "scripts") else ""
     experiment = paper(f"{{phrase_based: {{system: moses{bin}}}}}")
     monkeypatch.chdir(tmp_path)
-    Path("my disk").mkdir()
-    Path(linked).parent.mkdir(exist_ok=True)
-    Path(linked).symlink_to(tmp_path / "my disk")
+    place = Path("my disk", Path(linked).name if linked == "bin/moses" else ".")
+    Path("my disk/training").mkdir(parents=True)
+    for name in ("moses", "training/train-model.perl"):
+        Path("my disk", name).touch()
+    for folder in (Path(linked).parent, Path("bin") if linked != "bin" else Path()):
+        folder.mkdir(exist_ok=True)
+    Path(linked).symlink_to(place.absolute())
     with pytest.raises(UserError, match=r"do not understand ' ' in the name of a folder, as in /.*/my disk"):
         check_moses(experiment)
+
+
+def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = paper("{phrase_based: {system: moses, bin: bin}}")
+    monkeypatch.chdir(tmp_path)
+    names = [f"bin/{name}" for name in (*MOSES_PROGRAMS, "fast_align", *MOSES_ALIGNERS["fast_align"])]
+    for name in [*names, *(f"share/scripts/{script}" for script in MOSES_SCRIPTS)]:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch(0o755)
+    Path("scripts").symlink_to("share/scripts")
+    with pytest.raises(UserError, match=r"the scripts beside bin call moses, lmplz, .* in /.*/share/bin; name a whole"):
+        check_moses(experiment)
+    Path("share/bin").symlink_to("../bin")
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    check_moses(experiment)
 
 
 @pytest.mark.parametrize(

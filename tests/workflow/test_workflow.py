@@ -307,7 +307,12 @@ def test_a_moses_that_has_moved_reruns_nothing(done: Tree) -> None:
         (done.folder / f"{folder}.yaml").write_text(overlay.format(f"{folder}/bin"))
     run = done.snakemake(links, "--cores", "1", "--configfile", *SMOKE, "here.yaml", configs=[])
     assert run.returncode == 0, run.stdout
-    assert jobs(done.snakemake(links, "--dry-run", "--configfile", *SMOKE, "there.yaml", configs=[])) == []
+    words = [links, "--dry-run", "--configfile", *SMOKE, "there.yaml"]
+    assert jobs(done.snakemake(*words, configs=[])) == []
+    (done.folder / "version.yaml").write_text("phrase_based: {version: Moses}\n")  # what the program says of itself
+    assert jobs(done.snakemake(*words, "version.yaml", configs=[])) == []
+    (done.folder / "there/bin/fast_align").write_text("#!/bin/sh\n# another\n")
+    assert jobs(done.snakemake(*words, configs=[])) == [("moses_align", "")]
 
 
 def test_a_language_model_of_a_corpus_that_is_cut_has_all_its_shards(tree: Tree) -> None:

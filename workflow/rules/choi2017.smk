@@ -1,4 +1,6 @@
 # The tables and figures of Choi, Cho and Bengio (2017). Those that the experiment leaves out have no rule.
+from dataclasses import replace
+
 from nmt.corpora.own import check_files
 from nmt.papers.choi2017.paper import language_pair, points, timed
 from nmt.papers.choi2017.word_classes import read_word_classes
@@ -59,7 +61,7 @@ if PAPER.table2:
             sentences=PAPER.table2.sentences,
             settings=EXPERIMENT.translate.to_json(),
             device=EXPERIMENT.variants[timed(PAPER)[0]].run_time.device,
-            threads=EXPERIMENT.threads.translate,  # another number would change the times
+            threads=f"threads: {EXPERIMENT.threads.translate}",  # another number would change the times
             code=model_code("choi2017.translation_times", *timed(PAPER)),
         shell:
             "python -m nmt choi2017.translation_times --models {params.models:q} --labels {params.labels:q}"
@@ -129,7 +131,6 @@ if PAPER.figure4:
             aligner=expand(MODEL, variant=PAPER.figure4.aligner),
             source=expand(SOURCE, set=TEST[0]),
             translation=expand(SYMBOLS, variant=PAPER.figure4.model, set=TEST[0]),
-            words=PAPER.figure4.files,
         output:
             multiext("<results>/specialized_dimensions", csv=".csv", md=".md"),
         log:
@@ -143,7 +144,8 @@ if PAPER.figure4:
             **growing(mem_mb=16000, runtime=240, gpu=1),
         params:
             **named([PAPER.figure4.model, PAPER.figure4.aligner]),
-            settings=PAPER.figure4.to_json(),
+            settings=untracked(PAPER.figure4.to_json()),
+            compared=replace(PAPER.figure4, words=bool(PAPER.figure4.files)).to_json(),
             words=[own_digest(file) for file in PAPER.figure4.files],
             seed=EXPERIMENT.seed,
             device=untracked(EXPERIMENT.variants[PAPER.figure4.model].run_time.device),

@@ -1,14 +1,15 @@
 # The phrase-based system with Moses, step by step: with the installation that the experiment names, or one that is built here for
 # all experiments.
 
-from nmt.phrase_based.moses.files import CONFIGURATION, TABLES
-from nmt.settings.experiment import BUILT, BUILT_COMMIT, BUILT_RECORD
+from nmt.phrase_based.moses.files import TABLES
+from nmt.settings.experiment import BUILT, BUILT_COMMIT, BUILT_RECORD, moses_files
 
 SETTINGS = EXPERIMENT.phrase_based
 BIN = SETTINGS.bin or f"{BUILT}/bin"
 INSTALLED = [] if SETTINGS.bin else BUILT_RECORD
-PHRASES = "phrase_based/moses_phrases"
-TRAINED = [f"<data>/{PHRASES}/model/{name}" for name in (CONFIGURATION, *TABLES)]
+PROGRAMS = [] if INSTALLED else contents(moses_files(BIN))  # elsewhere, the same programs do the same
+PHRASES = f"{DATA}/phrase_based/moses_phrases"
+TRAINED = [f"<data>/phrase_based/moses_phrases/model/{name}" for name in TABLES]
 LANGUAGE_MODEL = "<data>/phrase_based/moses_language_model/model.binary"
 
 if INSTALLED:
@@ -51,7 +52,8 @@ rule moses_align:
         **growing(mem_mb=64000, runtime=10080),
     params:
         bin=untracked(BIN),
-        settings=SETTINGS.to_json("version"),
+        settings=untracked(SETTINGS.to_json("version")),
+        compared=PROGRAMS,
         languages=LANGUAGES,
         code=code("moses_align"),
     shell:
@@ -77,7 +79,8 @@ rule moses_language_model:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=SETTINGS.to_json("version", "order"),
+        settings=untracked(SETTINGS.to_json("version", "order")),
+        compared=[SETTINGS.to_json("order"), *PROGRAMS],
         code=code("moses_language_model"),
     shell:
         "python -m nmt moses_language_model --bin {params.bin:q} --settings {params.settings:q}"
@@ -89,7 +92,6 @@ rule moses_phrases:
     input:
         texts=both("<data>/selected/train.{language}"),
         links="<data>/phrase_based/moses_align/links.txt",
-        language_model=LANGUAGE_MODEL,
         built=INSTALLED,
     output:
         TRAINED,
@@ -104,19 +106,21 @@ rule moses_phrases:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=SETTINGS.to_json("version", "order", "phrase_length"),
+        settings=untracked(SETTINGS.to_json("version", "phrase_length")),
+        compared=[SETTINGS.to_json("phrase_length"), *PROGRAMS],
         languages=LANGUAGES,
-        folder=untracked(f"{DATA}/{PHRASES}"),
+        folder=untracked(PHRASES),
         code=code("moses_phrases"),
     shell:
         "python -m nmt moses_phrases --bin {params.bin:q} --settings {params.settings:q}"
-        " --texts {input.texts:q} --links {input.links:q} --language-model {input.language_model:q}"
+        " --texts {input.texts:q} --links {input.links:q}"
         f" --threads {{threads}} --output {{params.folder:q}}{SHOWN}"
 
 
 rule moses_tune:
     input:
-        model=[*TRAINED, LANGUAGE_MODEL],  # moses.ini and what it names
+        tables=TRAINED,
+        language_model=LANGUAGE_MODEL,
         texts=both("<data>/tokenized/development.{language}"),
         built=INSTALLED,
     output:
@@ -134,20 +138,30 @@ rule moses_tune:
     params:
         bin=untracked(BIN),
         work=untracked(f"{DATA}/phrase_based/moses_tune.work"),
-        settings=SETTINGS.to_json("version", "stack", "distortion_limit", "tune_sentences", "tune_rounds", "n_best"),
+        model=untracked(PHRASES),
+        settings=untracked(
+            SETTINGS.to_json(
+                "version", "order", "stack", "distortion_limit", "tune_sentences", "tune_rounds", "n_best"
+            )
+        ),
+        compared=[
+            SETTINGS.to_json("order", "stack", "distortion_limit", "tune_sentences", "tune_rounds", "n_best"),
+            *PROGRAMS,
+        ],
         seed=EXPERIMENT.seed,
         languages=LANGUAGES,
         code=code("moses_tune"),
     shell:
         "python -m nmt moses_tune --bin {params.bin:q} --settings {params.settings:q}"
-        " --seed {params.seed:q} --model {input.model[0]:q} --texts {input.texts:q} --threads {threads} --work {params.work:q}"
+        " --seed {params.seed:q} --model {params.model:q} --language-model {input.language_model:q} --texts {input.texts:q}"
+        " --threads {threads} --work {params.work:q}"
         f" --configuration {{output.configuration:q}} --output {{output.summary:q}}{SHOWN}"
 
 
 rule moses_translate:
     input:
         configuration="<data>/phrase_based/moses_tune/moses.ini",
-        model=[*TRAINED, LANGUAGE_MODEL],
+        models=[*TRAINED, LANGUAGE_MODEL],  # which the configuration names
         source=SOURCE,
         built=INSTALLED,
     output:
@@ -163,7 +177,8 @@ rule moses_translate:
         **growing(mem_mb=64000, runtime=2880),
     params:
         bin=untracked(BIN),
-        settings=SETTINGS.to_json("version", "stack", "distortion_limit"),
+        settings=untracked(SETTINGS.to_json("version", "stack", "distortion_limit")),
+        compared=[SETTINGS.to_json("stack", "distortion_limit"), *PROGRAMS],
         code=code("moses_translate"),
     shell:
         "python -m nmt moses_translate --bin {params.bin:q} --settings {params.settings:q}"

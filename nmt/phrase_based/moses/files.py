@@ -21,9 +21,9 @@ from nmt.system.files import atomic
 from nmt.system.locks import acquire
 from nmt.system.text import write_lines
 
-# What the step moses_phrases writes in the folder `model`: the system before tuning, and its tables.
-CONFIGURATION, ORIENTATION = "moses.ini", "msd-bidirectional-fe"
-TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")
+ORIENTATION = "msd-bidirectional-fe"
+TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")  # in the folder `model` of moses_phrases
+SIDES = ("source", "target")  # the names of the languages, for train-model.perl
 PATH = re.compile(r"(?<= path=)\S+")
 MARK = "\u2060"
 CODES = {"|": "&#124;", "[": "&#91;", "]": "&#93;", "<": "&#60;", ">": "&#62;"}
@@ -79,6 +79,6 @@ def decoded(line: str) -> str:
 
 def corpus_options(texts: Sequence[Path], folder: Path) -> list[str]:
     """Write the two sides of a text to `folder`; return the options of train-model.perl that name them."""
-    for place, language in enumerate(("source", "target")):
+    for place, language in enumerate(SIDES):
         write_lines(folder / f"text.{language}", (encoded(pair[place]) for pair in read_pairs(*texts)))
-    return ["-corpus", str(folder / "text"), "-f", "source", "-e", "target"]
+    return ["-corpus", str(folder / "text"), "-f", SIDES[0], "-e", SIDES[1]]

@@ -16,7 +16,7 @@ from nmt.phrase_based.moses.files import corpus_options, encoded, work_folder
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.settings.experiment import MOSES_ALIGNERS
 from nmt.system.errors import UserError
-from nmt.system.files import atomic
+from nmt.system.files import atomic, check_regular
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.programs import end_programs
 from nmt.system.text import write_lines
@@ -83,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     moses = moses_of(arguments)
+    for path in arguments.texts:
+        check_regular(path)  # it is read again after the alignment
     if moses.has("mgiza"):
         with_mgiza(moses, arguments.texts, arguments.threads, arguments.output)
     elif moses.has("fast_align"):

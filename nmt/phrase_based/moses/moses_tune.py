@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from nmt.phrase_based.bleu import bleu, counts
-from nmt.phrase_based.moses.files import copy_configuration, encoded
+from nmt.phrase_based.moses.files import ORIENTATION, SIDES, TABLES, copy_configuration, encoded
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError, warn
-from nmt.system.files import check_replaceable, of_names
+from nmt.system.files import check_regular, check_replaceable, of_names
 from nmt.system.options import Output, ReplacedFolder, add_threads_argument
 from nmt.system.text import write_json, write_lines
 
+KENLM = 8  # the number of its language models in train-model.perl
 # In the folder of the tuning; MARK is written first, and stays while the rest is removed.
 MARK, SOURCE, REFERENCE, UNTUNED, MERT = ".moses_tune", "source", "reference", "untuned.ini", "mert"
 EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of earlier versions have no MARK
@@ -30,7 +31,8 @@ EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of ear
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moses_arguments(parser)
-    parser.add_argument("--model", type=Path, required=True, help="moses.ini of the step moses_phrases")
+    parser.add_argument("--model", type=Path, required=True, help="folder that the step moses_phrases wrote")
+    parser.add_argument("--language-model", type=Path, required=True, help="model from the step moses_language_model")
     parser.add_argument(
         "--texts", nargs=2, type=Path, required=True, metavar=("SOURCE", "TARGET"), help="development set"
     )
@@ -56,13 +58,19 @@ def empty(work: Path) -> None:
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
-    if not arguments.model.exists():
-        raise UserError(f"{arguments.model}: no such file; run the step moses_phrases")
+    for path in (arguments.model / "model" / name for name in TABLES):
+        if not path.exists():
+            raise UserError(f"{path}: no such file; run the step moses_phrases")
+    check_regular(arguments.language_model)
+    if not arguments.language_model.stat().st_size:
+        raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
     work = arguments.work.resolve()
     empty(work)
     source, reference, before = work / SOURCE, work / REFERENCE, work / UNTUNED
-    copy_configuration(arguments.model, before, relative=False)
+    options = ["-root-dir", arguments.model.resolve(), "-reordering", ORIENTATION, "-f", SIDES[0], "-e", SIDES[1]]
+    options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}", "-config", before]
+    call([PERL, moses.script("train-model.perl"), *options, "-first-step", "9", "-last-step", "9"], work)
     for side, path in enumerate((source, reference)):
         write_lines(path, (encoded(join_escaped(pair[side])) for pair in pairs))
     flags = search_flags(settings, arguments.threads)

@@ -17,7 +17,6 @@ import pytest
 from nmt.__main__ import main
 from nmt.phrase_based.moses.files import work_folder
 from nmt.phrase_based.moses.moses_language_model import sorting_memory
-from nmt.phrase_based.moses.moses_phrases import remove
 from nmt.system import programs
 from nmt.system.programs import running
 
@@ -56,22 +55,23 @@ print(open(option("-i")).read(), end="")
     "train": """
 from pathlib import Path
 root = Path(option("-root-dir")) / "model"
-for side in ("-f", "-e"):
+for side in ("-f", "-e") if "-corpus" in sys.argv else ():
     assert "|" not in Path(option("-corpus") + "." + option(side)).read_text()
-if option("-first-step") == "1":
+if option("-first-step") == "9":
+    lm = option("-lm").split(":")
+    assert lm[:2] == ["0", "3"] and Path(lm[2]).exists() and lm[3] == "8" and option("-last-step") == "9"
+    Path(option("-config")).write_text(f"untuned path={root.resolve()}/phrase-table.gz")
+elif option("-first-step") == "1":
     assert option("-last-step") == "3" and option("-external-bin-dir") and "-mgiza" in sys.argv
     root.mkdir()
     (root / "aligned.grow-diag-final-and").write_text("1-1\\n1-0\\n")
 else:
     import gzip
-    assert (option("-first-step"), option("-last-step")) == ("4", "9") and option("-max-phrase-length") == "5"
-    lm = option("-lm").split(":")
-    assert lm[:2] == ["0", "3"] and Path(lm[2]).exists() and lm[3] == "8"
+    assert (option("-first-step"), option("-last-step")) == ("4", "8") and option("-max-phrase-length") == "5"
     links = (root / "aligned.grow-diag-final-and").read_text()
     for name in ("phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"):
         with gzip.open(root / name, "wt") as table:
             table.write("" if not links.strip() else "a ||| A ||| 1\\n")
-    (root / "moses.ini").write_text(f"untuned path={root.resolve()}/phrase-table.gz")
 """,
     "filter": """
 import shutil
@@ -123,10 +123,11 @@ def words(folder: Path, step: str, version: str = "") -> list[str]:
         "moses_align": [*texts, *threads, "--output", "links/links.txt"],
         "moses_language_model": [*("--texts", str(folder / "train.fr"), "--memory", "1000", "--output", "lm/model")],
         "moses_phrases": [
-            *(*texts, "--links", "links/links.txt", "--language-model", "lm/model", *threads, "--output", "phrases"),
+            *(*texts, "--links", "links/links.txt", *threads, "--output", "phrases"),
         ],
         "moses_tune": [
-            *(*texts, "--model", "phrases/model/moses.ini", "--seed", "1234", *threads, "--work", "work"),
+            *(*texts, "--model", "phrases", "--language-model", "lm/model", "--seed", "1234", *threads),
+            *("--work", "work"),
             *("--configuration", "tuned/moses.ini", "--output", "tuning.json"),
         ],
         "moses_translate": ["--configuration", "tuned/moses.ini", "--source", "source", *threads, "--output", "output"],
@@ -154,6 +155,14 @@ def test_all_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (folder / "tuned/moses.ini").read_text() == "good path=../phrases/model/phrase-table.gz"
     assert (folder / "output").read_text() == "A B\n\nnothing\n"
     assert "source: line 3: the translation is empty; the source is copied" in capsys.readouterr().err
+
+
+def test_an_alignment_of_a_pipe_is_refused_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    assert main([*words(folder, "moses_align"), "--texts", f"/dev/fd/{reading}", str(folder / "train.fr")]) == 1
+    assert f"/dev/fd/{reading}: a pipe or a device; name a file" in capsys.readouterr().err
+    os.close(reading)
 
 
 def test_mgiza_is_preferred(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,9 +219,7 @@ def test_what_a_step_reads_is_not_removed(
     assert [path.read_text() for path in texts] == ["a b\n", "a b\n"]
 
 
-def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_removed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_removed(folder: Path) -> None:
     for one in STEPS[:3]:
         assert main(words(folder, one)) == 0
     link = next(folder.glob("phrases/model/aligned.*"))
@@ -221,10 +228,8 @@ def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_re
     assert main(words(folder, "moses_phrases")) == 0
     assert link.is_symlink()
     (folder / "phrases/model/extract.sorted.gz").touch()
-    with monkeypatch.context() as interrupted:
-        interrupted.setattr("shutil.rmtree", lambda *_, **__: None)
-        remove(folder / "phrases")
-    assert [*folder.glob("phrases/model/*")] == [link]
+    link.unlink()
+    assert main(words(folder, "moses_phrases")) == 0
 
 
 def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,7 +275,7 @@ def test_worse_weights_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[
         ("moses_language_model", "bin/lmplz", "bin/lmplz: no such program"),
         ("moses_phrases", "scripts/training/train-model.perl", "train-model.perl: no such script"),
         ("moses_tune", "bin/mert", "bin/mert: no such program"),
-        ("moses_tune", "phrases/model/moses.ini", "moses.ini: no such file; run the step moses_phrases"),
+        ("moses_tune", "phrases/model/phrase-table.gz", "table.gz: no such file; run the step moses_phrases"),
         ("moses_translate", "bin/moses", "bin/moses: no such program"),
     ],
 )
@@ -397,7 +402,6 @@ def test_two_steps_do_not_work_in_one_folder(folder: Path, capsys: pytest.Captur
         ("links/links.txt", "-1-0\n0-0\n", "line 1 is not a list of links such as 0-0"),
         ("links/links.txt", "0-0\n\u0661-0\n", "line 2 is not a list of links such as 0-0"),
         ("train.fr", "A B\n", "train.en has 2 lines, "),
-        ("lm/model", "", "lm/model: empty; train it with the step moses_language_model"),
     ],
 )
 def test_phrases_are_those_of_whole_files(
@@ -409,7 +413,15 @@ def test_phrases_are_those_of_whole_files(
     (folder / name).write_text(written)
     assert main(words(folder, "moses_phrases")) == 1
     assert said in capsys.readouterr().err.split("\n")[-2]
-    assert (folder / "phrases/model/moses.ini").exists()
+    assert (folder / "phrases/model/phrase-table.gz").exists()
+
+
+def test_an_empty_language_model_is_not_tuned_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in STEPS[:3]:
+        assert main(words(folder, step)) == 0
+    (folder / "lm/model").write_text("")
+    assert main(words(folder, "moses_tune")) == 1
+    assert "lm/model: empty; train it with the step moses_language_model" in capsys.readouterr().err
 
 
 def test_a_source_without_a_last_newline_is_translated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

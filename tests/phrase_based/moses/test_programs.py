@@ -79,14 +79,16 @@ class System:
         """Train and tune the system; its alignment and its tuned weights."""
         self.step("moses_align", "--texts", *self.texts, "--output", "@links.txt")
         self.step("moses_language_model", "--texts", self.texts[1], "--memory", "64000", "--output", "@lm")
-        trained = ["--texts", *self.texts, "--links", "@links.txt", "--language-model", "@lm"]
+        trained = ["--texts", *self.texts, "--links", "@links.txt"]
         self.step("moses_phrases", *trained, "--output", "@phrases")
         dev = [text.replace("train.", "dev.") for text in self.texts]
         tuned = ["--configuration", "@moses.ini", "--output", "@tuning.json"]
         self.step(
             "moses_tune",
             "--model",
-            "@phrases/model/moses.ini",
+            "@phrases",
+            "--language-model",
+            "@lm",
             "--texts",
             *dev,
             "--seed",
