@@ -47,6 +47,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("~/a.en", "", "{home}/a.en"),
         ("../a.en", "", "../a.en"),
         ("/x/a.en", "", "/x/a.en"),
+        ("./-a.en", "", "./-a.en"),  # on a command line, a minus sign begins an option
         ("file:///x/a%20b", "", "/x/a b"),
         ("file:///x/a", "m", None),  # a mirror has it instead
         ("x/a.en", "https://host/m", None),
