@@ -19,6 +19,7 @@ NOT_QUOTED = {
     "TABLE": "another part of the command",
     "THOT_OPTIONS": "another part of the command",
     "params.members": "quoted by shlex.join, because :q leaves an empty word out",
+    "params.own": "quoted by shlex.join, because :q leaves an empty word out",
 }
 
 
@@ -32,3 +33,4 @@ def test_what_is_put_into_a_shell_command_is_quoted(rules: Path) -> None:
     )
     if "params.members" in words:
         assert text.count(" members=") == text.count(" members=lambda wildcards: shlex.join(")
+        assert text.count(" own=") == text.count(" own=own_digests,")

@@ -48,7 +48,7 @@ def experiments() -> list[Known]:
     """The experiments whose files are in CONFIGS or were run, by their own names and folders, which none inherits.
 
     A file of the working directory hides the project's of the same path. A file that is no experiment is skipped, as is
-    one that has another name now. A name or a folder on the command line of the last run makes another experiment.
+    one that has another name now. Of a run, what its command line had counts, too.
     """
     paths = ((root, path) for root in (PROJECT, Path()) for path in (root / CONFIGS).rglob("*.yaml"))
     files = {path.relative_to(root): path for root, path in paths if os.path.isfile(path)}
@@ -60,9 +60,8 @@ def experiments() -> list[Known]:
             results = run.settings.get("results") or results_of(run.files, name)
             settings = tuple(f"{key}={value}" for key, value in run.settings.items())
             own.append(Known(tuple(run.files), name, results, settings))
-        for one in own:
-            if one[1:3] not in [known[1:3] for known in found]:  # its name and folder
-                found.append(one)
+        known = {(one.name, one.results) for one in found}
+        found.extend(one for one in own if (one.name, one.results) not in known)
     return found
 
 

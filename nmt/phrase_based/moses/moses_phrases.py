@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def is_own(path: Path) -> bool:
     """Whether `path` is the folder `model` of this step, or what is left of it, or a timestamp of Snakemake."""
-    if path.is_dir():
+    if path.name == "model" and path.is_dir():
         return all(WRITTEN.match(one.name) for one in path.iterdir())
     return path.name == ".snakemake_timestamp"
 
