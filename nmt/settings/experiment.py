@@ -41,12 +41,11 @@ from nmt.system.errors import UserError
 PHRASE_BASED = "phrase-based"  # the folder of the phrase-based system's translations, beside those of the variants
 # What the steps with Moses call, and what its scripts call in turn.
 MOSES_TUNERS = ("mert", "extractor", "evaluator", "pro", "kbmira")
-MOSES_PROGRAMS = (
-    *("moses", "lmplz", "build_binary", "extract", "score", "consolidate", "lexical-reordering-score"),
-    *MOSES_TUNERS,
-)
+MOSES_TRAINERS = ("extract", "score", "consolidate", "lexical-reordering-score")  # in `bin` beside its scripts
+MOSES_PROGRAMS = ("moses", "lmplz", "build_binary", *MOSES_TRAINERS, *MOSES_TUNERS)
 # Each aligner, and the programs that are called with it.
-MOSES_ALIGNERS = {"mgiza": ("mkcls", "snt2cooc", "merge_alignment.py", "symal"), "fast_align": ("atools",)}
+SYMAL = "symal"
+MOSES_ALIGNERS = {"mgiza": ("mkcls", "snt2cooc", "merge_alignment.py", SYMAL), "fast_align": ("atools",)}
 MOSES_SCRIPTS = (
     *("training/train-model.perl", "training/mert-moses.pl", "training/filter-model-given-input.pl"),
     *("training/LexicalTranslationModel.pm", "generic/extract-parallel.perl", "generic/score-parallel.perl"),
@@ -356,10 +355,16 @@ def _check_uses(experiment: Experiment) -> None:
 
 
 def moses_files(folder: str) -> list[str]:
-    """The programs of the installation `folder`, and the scripts beside it, that decide what Moses makes."""
+    """The programs and scripts that decide what the installation `folder` makes."""
     programs = [*MOSES_PROGRAMS, *MOSES_ALIGNERS, *(name for names in MOSES_ALIGNERS.values() for name in names)]
     paths = [f"{folder}/{name}" for name in programs] + [f"{folder}/../scripts/{name}" for name in MOSES_SCRIPTS]
-    return [path for path in paths if os.path.isfile(path)]
+    paths += [f"{_called_folder(folder)}/{name}" for name in (*MOSES_TRAINERS, SYMAL)]
+    return list({os.path.realpath(path): path for path in paths if os.path.isfile(path)}.values())
+
+
+def _called_folder(folder: str) -> str:
+    """Where the scripts of the installation `folder` look for MOSES_TRAINERS, and for SYMAL with mgiza."""
+    return os.path.join(os.path.dirname(os.path.realpath(f"{folder}/../scripts")), "bin")
 
 
 UNQUOTED = re.compile(r"[\w/.+-]+")  # what a shell and moses.ini read as it is
@@ -390,13 +395,14 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"{where}: neither {' nor '.join(MOSES_ALIGNERS)} in {folder}; {whole}")
     if missing := [name for name in MOSES_ALIGNERS[aligner] if not (programs / name).is_file()]:
         raise UserError(f"{where}: {aligner} is in {folder}, but not {', '.join(missing)}; {whole}")
-    needed = [programs / name for name in (*MOSES_PROGRAMS, aligner, *MOSES_ALIGNERS[aligner])]
-    if fixed := [str(path) for path in needed if not os.access(path, os.X_OK)]:
-        raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(fixed)}")
     if missing := [name for name in MOSES_SCRIPTS if not (scripts / name).is_file()]:
         raise UserError(f"{where}: no {', '.join(missing)} in `scripts` beside {folder}; {whole}")
-    called = Path(os.path.realpath(scripts)).parent / "bin"
-    if missing := [name for name in MOSES_PROGRAMS if not (called / name).is_file()]:
+    called, trainers = Path(_called_folder(folder)), [*MOSES_TRAINERS, *([SYMAL] if aligner == "mgiza" else [])]
+    if missing := [name for name in trainers if not (called / name).is_file()]:
         raise UserError(f"{where}: the scripts beside {folder} call {', '.join(missing)} in {called}; {whole}")
+    needed = [programs / name for name in (*MOSES_PROGRAMS, aligner, *MOSES_ALIGNERS[aligner])]
+    needed += [] if called.samefile(programs) else [called / name for name in trainers]
+    if fixed := [str(path) for path in needed if not os.access(path, os.X_OK)]:
+        raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(fixed)}")
     if shutil.which("perl") is None:
         raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")

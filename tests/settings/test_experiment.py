@@ -22,11 +22,13 @@ from nmt.settings.experiment import (
     MOSES_ALIGNERS,
     MOSES_PROGRAMS,
     MOSES_SCRIPTS,
+    MOSES_TRAINERS,
     OPTIONAL,
     SECTIONS,
     Experiment,
     check_moses,
     load,
+    moses_files,
 )
 from nmt.settings.extends import PAPER, merge, read_experiment, resolve
 from nmt.settings.variant import SETTINGS, Architecture, Optimization, RunTime, Variant
@@ -277,11 +279,21 @@ def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypa
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch(0o755)
     Path("scripts").symlink_to("share/scripts")
-    with pytest.raises(UserError, match=r"the scripts beside bin call moses, lmplz, .* in /.*/share/bin; name a whole"):
+    with pytest.raises(UserError, match=r"the scripts beside bin call extract, .*-score in /.*/share/bin; name a"):
         check_moses(experiment)
-    Path("share/bin").symlink_to("../bin")
+    Path("share/bin").mkdir()
+    for name in MOSES_TRAINERS:
+        Path("share/bin", name).touch(0o755)
     monkeypatch.setattr("shutil.which", lambda name: name)
     check_moses(experiment)
+    assert f"{tmp_path}/share/bin/score" in moses_files("bin")
+    Path("share/bin/score").chmod(0o644)
+    with pytest.raises(UserError, match=r"cannot be executed; run chmod \+x /.*/share/bin/score$"):
+        check_moses(experiment)
+    for name in ("mgiza", *MOSES_ALIGNERS["mgiza"]):
+        Path("bin", name).touch(0o755)
+    with pytest.raises(UserError, match=r"the scripts beside bin call symal in /.*/share/bin; name a"):
+        check_moses(experiment)
 
 
 @pytest.mark.parametrize(
