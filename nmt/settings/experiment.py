@@ -402,7 +402,9 @@ def check_moses(experiment: Experiment) -> None:
         raise UserError(f"{where}: the scripts beside {folder} call {', '.join(missing)} in {called}; {whole}")
     needed = [programs / name for name in (*MOSES_PROGRAMS, aligner, *MOSES_ALIGNERS[aligner])]
     needed += [] if called.samefile(programs) else [called / name for name in trainers]
-    if fixed := [str(path) for path in needed if not os.access(path, os.X_OK)]:
-        raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(fixed)}")
+    if closed := [str(path) for path in needed if not os.access(path, os.X_OK)]:
+        raise UserError(f"{where}: cannot be executed; run chmod +x {shlex.join(closed)}")
+    if closed := [path for path in moses_files(folder) if not os.access(path, os.R_OK)]:
+        raise UserError(f"{where}: cannot be read; run chmod +r {shlex.join(closed)}")
     if shutil.which("perl") is None:
         raise UserError("config: phrase_based.system: Moses's scripts need perl, which is not on the PATH; install it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
@@ -290,6 +291,11 @@ def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypa
     Path("share/bin/score").chmod(0o644)
     with pytest.raises(UserError, match=r"cannot be executed; run chmod \+x /.*/share/bin/score$"):
         check_moses(experiment)
+    Path("share/bin/score").chmod(0o755)
+    with monkeypatch.context() as other_user:
+        other_user.setattr("os.access", lambda path, mode: mode == os.X_OK or not str(path).endswith("/moses"))
+        with pytest.raises(UserError, match=r"cannot be read; run chmod \+r bin/moses$"):
+            check_moses(experiment)
     for name in ("mgiza", *MOSES_ALIGNERS["mgiza"]):
         Path("bin", name).touch(0o755)
     with pytest.raises(UserError, match=r"the scripts beside bin call symal in /.*/share/bin; name a"):
