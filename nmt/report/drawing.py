@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import logging
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +36,7 @@ CJK_FONTS = (
     *("Apple SD Gothic Neo", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic"),
 )
 ROUND = (1, 2, 5, 10)  # the steps from tick to tick, times a power of 10
+LEGEND_LINE = 0.19  # the height of a line of a legend, in inches
 STYLE: dict[Any, Any] = {
     "font.size": 10,
     "mathtext.fontset": "cm",
@@ -76,7 +78,10 @@ def literal(texts: Sequence[Text]) -> None:
 
 
 def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
-    """A legend above all panels for what `axes` show. matplotlib by itself leaves out labels that begin with _."""
+    """A legend above all panels for what `axes` show. matplotlib by itself leaves out labels that begin with _.
+
+    It has fewer `columns` where it would be wider than the figure, which grows by the lines that this adds.
+    """
     handles = [one for one in axes.lines if one.get_label()]
     legend = figure.legend(
         handles,
@@ -93,6 +98,8 @@ def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
     figure.draw_without_rendering()
     if legend.get_window_extent().width > figure.bbox.width and columns > 1:
         legend.remove()
+        before, after = (math.ceil(len(handles) / number) for number in (columns, columns - 1))
+        figure.set_figheight(figure.get_figheight() + LEGEND_LINE * (after - before))
         add_legend(figure, axes, columns - 1)
 
 

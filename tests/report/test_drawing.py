@@ -91,15 +91,19 @@ def test_a_label_below_a_panel_is_no_formula(tmp_path: Path, label: str) -> None
     assert f"({label})" in (tmp_path / "heatmap.svg").read_text()
 
 
-def test_a_legend_of_long_labels_has_fewer_columns() -> None:
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+@pytest.mark.parametrize("labels", [3, 28])
+def test_a_legend_of_long_labels_has_fewer_columns(labels: int) -> None:
+    """And the panels stay as high as they were."""
+    figure = Figure(figsize=(6.4, 5.2), layout="constrained")
     axes = figure.subplots()
-    for number in range(3):
+    for number in range(labels):
         axes.plot([0, 1], label=f"RNNsearch-50, dropout 0.3, news text {number}")
     add_legend(figure, axes, 3)
     [legend] = figure.legends
     assert legend.get_window_extent().width <= figure.bbox.width
-    assert len(legend.get_texts()) == 3
+    assert len(legend.get_texts()) == labels
+    figure.draw_without_rendering()
+    assert axes.get_window_extent().height / figure.dpi > 2
 
 
 def test_a_picture_does_not_depend_on_the_formats_beside_it(tmp_path: Path) -> None:
