@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from nmt.corpora.archives import told_from
 from nmt.corpora.languages import ending_of, known_as
 from nmt.corpora.normalization import normalized
-from nmt.corpora.registry import Archive, Corpus, check_url, in_one_form, read_registry
+from nmt.corpora.registry import Archive, Corpus, as_argument, check_url, in_one_form, read_registry
 from nmt.settings.experiment import Experiment
 from nmt.settings.project import find
 from nmt.settings.sections import NFC, Languages
@@ -107,11 +107,6 @@ def own_files(archives: Iterable[Archive], mirror: str) -> dict[str, str]:
     """The paths of those of `archives` that are the user's own files, by address; `mirror` may be ""."""
     found = {archive.address: _own_file(archive, mirror) for archive in archives}
     return {address: as_argument(str(path)) for address, path in found.items() if path is not None}
-
-
-def as_argument(path: str) -> str:
-    """A path that is no option on a command line: one that begins with a minus sign has `./` before it."""
-    return f"./{path}" if path.startswith("-") else path
 
 
 def _own_file(archive: Archive, mirror: str) -> Path | None:

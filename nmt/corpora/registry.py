@@ -99,9 +99,13 @@ class Corpus:
 
 
 def in_one_form(member: str) -> str:
-    """The `member_name`; one that begins with a minus sign has `./` before it, or it would be an option."""
-    member = member_name(member)
-    return f"./{member}" if member.startswith("-") else member
+    """The `member_name`, as an argument."""
+    return as_argument(member_name(member))
+
+
+def as_argument(path: str) -> str:
+    """A path that is no option on a command line: one that begins with a minus sign has `./` before it."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def archive_path(address: str) -> str:

@@ -56,7 +56,8 @@ def experiments() -> list[Known]:
     found = [one for one in here if one]
     for name, run in recorded_runs().items():
         own = [one for one in (_read(Path(file)) for file in run.files) if one and one.name == name]
-        if (own or "experiment" in run.settings) and all(map(os.path.isfile, run.files)):
+        is_more = run.settings or len(run.files) > 1  # than `own` says
+        if is_more and (own or "experiment" in run.settings) and all(map(os.path.isfile, run.files)):
             results = run.settings.get("results") or results_of(run.files, name)
             settings = tuple(f"{key}={value}" for key, value in run.settings.items())
             own.append(Known(tuple(run.files), name, results, settings))

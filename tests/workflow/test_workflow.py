@@ -244,7 +244,7 @@ def test_a_named_moses_is_a_row_of_the_paper(tree: Tree) -> None:
     rules = [rule for rule, _ in plan]
     assert {stage: rules.count(stage) for stage in stages} == dict.fromkeys(stages, 1)
     assert ("evaluate", "phrase-based") in plan
-    for stage in stages[-2:]:  # moses.ini, and with it a run's bytes, stays the same where a language model changes
+    for stage in stages[-2:]:  # their configuration only names the language model
         [inputs] = re.findall(rf"^rule {stage}:\n    input: (.*)$", run.stdout, re.MULTILINE)
         assert "data/wmt14/phrase_based/moses_language_model/model.binary" in inputs.split(", ")
     counts = {"fetch": 8 + 7, "extract": 8, "extract_monolingual": 7, "tokenize": 48 + 7}
