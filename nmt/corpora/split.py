@@ -53,6 +53,14 @@ def split(
                 known.update(side)
             for path in paths:
                 path.unlink()
+        pairs = sum(len(sources) for sources, _ in keys)
+        new = sum(sum(_new(own, seen)) for own in keys)
+        if new < LEAST * pairs:
+            known = ", ".join(entry for pair in given.values() for entry in pair)
+            raise UserError(
+                f"{known}: {pairs - new:,} of the {pairs:,} pairs of training text have a sentence of this text; "
+                "leave them out of one of the two"
+            )
         places = _drawn(keys, seen, sum(lines.values()), seed)
         counts, first = {}, 0
         for name, count in lines.items():
@@ -61,12 +69,11 @@ def split(
                 write_lines(partial / f"{name}.{language}", _lines(texts, chosen, number))
             counts[name], first = len(chosen), first + count
         for (name, paths), own in zip(texts.items(), keys, strict=True):
-            left = [one not in seen[0] and other not in seen[1] for one, other in zip(*own, strict=True)]
+            left = _new(own, seen)
             for path in paths:
                 kept = (line for line, keep in zip(read_lines(path), left, strict=True) if keep)
                 counts[name] = write_lines(path, kept)
-        pairs, left_pairs = sum(len(one[0]) for one in keys), sum(counts[name] for name in train)
-        if len(places) < sum(lines.values()) or left_pairs < LEAST * pairs:
+        if len(places) < sum(lines.values()) or sum(counts[name] for name in train) < LEAST * pairs:
             raise UserError(
                 f"--split: too few of the {pairs:,} pairs of training text would be left; draw fewer lines, or name "
                 "files for --dev and --test"
@@ -106,6 +113,11 @@ def _keys(paths: Sequence[Path]) -> Keys:
 def _key(line: str) -> int:
     words = " ".join(line.split())
     return int.from_bytes(blake2b(words.encode(), digest_size=8).digest(), "big") if words else 0
+
+
+def _new(keys: Keys, seen: tuple[set[int], set[int]]) -> list[bool]:
+    """Whether each pair has no sentence of those `seen`."""
+    return [source not in seen[0] and target not in seen[1] for source, target in zip(*keys, strict=True)]
 
 
 def _drawn(keys: Sequence[Keys], seen: tuple[set[int], set[int]], count: int, seed: int) -> list[tuple[int, int]]:

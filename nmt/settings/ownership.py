@@ -100,6 +100,12 @@ def _place(folder: str) -> str:
     return str(place.relative_to(here) if place.is_relative_to(here) else place)
 
 
+def results_of(files: Sequence[str], experiment: str) -> str:
+    """The folder of results that `files` name, which none inherits."""
+    named = [str(settings["results"]) for _, settings in _settings(files) if "results" in settings]
+    return os.path.expanduser(named[-1]) if named else f"results/{experiment}"
+
+
 def last_run() -> Run | None:
     """The experiment that ran last; None where none of those that ran still has all its files."""
     records = sorted(Path("data").glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime, reverse=True)
@@ -152,15 +158,9 @@ def _naming(files: Sequence[str], experiment: str) -> str | None:
     return next((file for file, one in reversed(_settings(files)) if one.get("experiment") == experiment), None)
 
 
-def results_of(files: Sequence[str], experiment: str) -> str:
-    """The folder of results that `files` name, which none inherits."""
-    named = [str(settings["results"]) for _, settings in _settings(files) if "results" in settings]
-    return os.path.expanduser(named[-1]) if named else f"results/{experiment}"
-
-
 def _owner(files: Sequence[str], experiment: str) -> str | None:
-    """The same where the name may be on the command line: then the file that gives another name, or extends another
-    file, or else the first.
+    """The last of `files` that gives the name `experiment`. Where none does, the name may come from the command line:
+    then the last file that gives another name, or else extends another file, or else the first file.
     """
     found = _settings(files)
     own, named, extending = (

@@ -391,6 +391,18 @@ def test_only_what_is_missing_is_drawn_and_corpora_stay_apart() -> None:
     assert len(sets(Path("data/mine.split"))["test"]) == 5
 
 
+def test_given_text_that_has_most_of_the_training_text_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for language in ("de", "fi"):
+        text = read_lines(f"train.{language}")
+        Path(f"most.{language}").write_text("".join(f"{line}\n" for line in [*text][:70]), encoding="utf-8")
+    given = ["--train", "train.de", "train.fi", "--dev", "most.de", "most.fi"]
+    assert main(["new", "mine", *given, "--split", "1"]) == 1
+    assert capsys.readouterr().err == (
+        "nmt new: most.de, most.fi: 70 of the 123 pairs of training text have a sentence of this text; leave them out "
+        "of one of the two\n"
+    )
+
+
 def test_a_split_is_not_drawn_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]) == 0
     Path("config/mine.yaml").unlink()
