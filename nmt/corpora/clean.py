@@ -2,8 +2,8 @@
 
 A pair is left out if a side is empty, or if a side is a line of the held-out sets (development and test). Later steps
 join the records of all corpora (`read_cleaned`) and, if the setting `drop_duplicates` says so, mark the duplicates
-among them: a record takes a few bytes, so those of tens of millions of pairs fit into memory. Text is read as bytes,
-since nothing here depends on its characters.
+among them: a record takes a few bytes, so those of tens of millions of pairs fit into memory. The text is read as
+bytes, which is faster; held-out text must be UTF-8.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpora.arrays import in_pieces, read_array, write_array
-from nmt.corpora.pairs import read_byte_pairs
+from nmt.corpora.pairs import read_byte_pairs, read_pairs
 from nmt.system.errors import UserError
 from nmt.system.options import Output
 from nmt.system.progress import Progress
@@ -172,9 +172,9 @@ def run(arguments: argparse.Namespace) -> None:
     held_out = pair_files(arguments.held_out_sources, arguments.held_out_targets, "held-out-")
     held_lines: tuple[set[bytes], set[bytes]] = (set(), set())
     for files in held_out:
-        for pair in read_byte_pairs(*files):
+        for pair in read_pairs(*files):
             for side, line in zip(held_lines, pair, strict=True):
-                side.add(_spaced(line))
+                side.add(_spaced(line.encode()))
     with Progress(f"clean {arguments.texts[0].name}", None, "pairs") as progress:
         pairs = progress.over(read_byte_pairs(*arguments.texts))
         write_array(arguments.output, RECORD, in_pieces((_record(pair, held_lines) for pair in pairs), RECORD))

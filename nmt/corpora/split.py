@@ -56,9 +56,9 @@ def split(
         pairs = sum(len(sources) for sources, _ in keys)
         new = sum(sum(_new(own, seen)) for own in keys)
         if new < LEAST * pairs:
-            known = ", ".join(entry for pair in given.values() for entry in pair)
+            entries = ", ".join(entry for pair in given.values() for entry in pair)
             raise UserError(
-                f"{known}: {pairs - new:,} of the {pairs:,} pairs of training text have a sentence of this text; "
+                f"{entries}: {pairs - new:,} of the {pairs:,} pairs of training text have a sentence of this text; "
                 "leave them out of one of the two"
             )
         places = _drawn(keys, seen, sum(lines.values()), seed)

@@ -14,6 +14,7 @@ from nmt.corpora.pairs import LONGEST, read_pairs
 from nmt.settings.sections import Translate
 from nmt.settings.variant import PRECISIONS
 from nmt.system.errors import UserError, warn
+from nmt.system.files import standard_input
 from nmt.system.text import decode_lines, read_lines, write_lines
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def read_text(path: str | None) -> list[str]:
     """The lines of a file, or of all standard input if `path` is None."""
     if path is None:
-        return list(decode_lines(sys.stdin.buffer, "standard input"))
+        return list(decode_lines(standard_input(), "standard input"))
     return list(read_lines(path))
 
 

@@ -12,6 +12,7 @@ from nmt.search.alignments import Alignment
 from nmt.search.text import add_model_argument, add_precision_argument, read_text, to_words, write_text
 from nmt.settings.sections import Translate
 from nmt.system.errors import UserError
+from nmt.system.files import standard_input
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.text import decode_lines, read_lines, write_together
@@ -235,7 +236,7 @@ def answer(translator: Translator, settings: BeamSettings) -> None:
     """Translate each line of standard input as soon as it is there, and write its `n_best` lines at once."""
     if sys.stdin.isatty():
         print("Type a sentence and Enter; Ctrl-D ends.", file=sys.stderr, flush=True)
-    for number, line in enumerate(decode_lines(sys.stdin.buffer, "standard input"), 1):
+    for number, line in enumerate(decode_lines(standard_input(), "standard input"), 1):
         found = dict(translator.each(translator.words([line]), 1, settings, "standard input", number)).get(0, [])
         write_text(None, [*(one.text for one in found), *[""] * (settings.n_best - len(found))])
 

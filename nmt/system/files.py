@@ -7,15 +7,17 @@ import glob
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from nmt.system.errors import UserError
 
-_PIPES: set[tuple[int, int]] = set()  # those that `open_once` has opened
+_PIPES: set[tuple[int, int]] = set()  # those that have been read
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
 PARTIAL, FORMER = ".partial", ".former"
 
@@ -247,12 +249,23 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 def open_once(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
     """Open a file to read its bytes. Raises UserError where it is a pipe that was opened before: it is empty now."""
     with open(path, "rb") as file:
-        state = os.fstat(file.fileno())
-        if stat.S_ISFIFO(state.st_mode):
-            if (state.st_dev, state.st_ino) in _PIPES:
-                raise UserError(f"{path}: a pipe, which can be read only once; name a file")
-            _PIPES.add((state.st_dev, state.st_ino))
+        _check_unread(file, path)
         yield file
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, to read its bytes. Raises UserError as `open_once` does."""
+    _check_unread(sys.stdin.buffer, "standard input")
+    return sys.stdin.buffer
+
+
+def _check_unread(file: BinaryIO, name: str | os.PathLike[str]) -> None:
+    """Raise UserError where `file` is a pipe that this function has been called with before."""
+    state = os.fstat(file.fileno())
+    if stat.S_ISFIFO(state.st_mode):
+        if (state.st_dev, state.st_ino) in _PIPES:
+            raise UserError(f"{name}: a pipe, which can be read only once; name a file")
+        _PIPES.add((state.st_dev, state.st_ino))
 
 
 def regular(path: str, flags: int) -> int:

@@ -64,7 +64,12 @@ def test_held_out_text_that_is_not_plain_is_refused(tmp_path: Path, capsys: pyte
     command += ["--output", str(tmp_path / "out.npy")]
     for content, said in (
         (gzip.compress(b"c\n"), "compressed; decompress it"),
-        ("c\n".encode("utf-16"), "in UTF-16; convert the file to UTF-8"),
+        ("c\n".encode("utf-16"), "line 1 is not UTF-8 (invalid start byte); convert the file"),
+        ("\xe9\n".encode("latin-1"), "line 1 is not UTF-8 (invalid continuation byte); convert the file"),
+        (
+            "c\n".encode("utf-16-le"),
+            "2 lines begin or end in NULs; convert the file if it is in UTF-16, else remove them",
+        ),
     ):
         Path(held_out[0]).write_bytes(content)
         assert main(command) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -203,9 +202,10 @@ def test_running_text_in_and_out(
     Shortlist(("<eos>", "<unk>", *source), (1,) * len(("<eos>", "<unk>", *source))).write(folder / "model/source.tsv")
     sign(folder / "model")
     lines = ['"don\'t," café.', "", " \t", "x & x < x\r", "\ufeffcafé\u2028x\x85\x0c.", "x &amp; don't"]
-    stream = io.BytesIO("\n".join(lines).encode())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="ascii"))
-    assert main(["translate", "--model", str(folder / "model"), "--beam", "4", "--device", "cpu"]) == 0
+    (folder / "given").write_text("\n".join(lines), encoding="utf-8", newline="")
+    with (folder / "given").open(encoding="ascii") as given:
+        monkeypatch.setattr(sys, "stdin", given)
+        assert main(["translate", "--model", str(folder / "model"), "--beam", "4", "--device", "cpu"]) == 0
     out, err = capfdbinary.readouterr()
     assert err == b""
     translations = out.decode().split("\n")
@@ -218,6 +218,15 @@ def test_running_text_in_and_out(
         best = trained(folder).target.words(by_hand(folder, tokens)[0].words) if tokens else []
         assert translation == detokenize(" ".join(best))
     assert '"' in out.decode()
+
+
+@pytest.mark.parametrize("option", ["--only-known", "--replace-unk"])
+def test_standard_input_is_not_read_twice(folder: Path, option: str) -> None:
+    command = [sys.executable, "-m", "nmt", "translate", "--model", str(folder / "model"), option, "/dev/stdin"]
+    run = subprocess.run([*command, "--device", "cpu"], input=b"a\tb\n", capture_output=True, check=False)
+    name = "standard input" if option == "--replace-unk" else "/dev/stdin"
+    said = f"nmt translate: {name}: a pipe, which can be read only once; name a file\n"
+    assert (run.returncode, run.stderr.decode()) == (1, said)
 
 
 def test_a_line_is_answered_before_the_next_one_is_asked(folder: Path) -> None:

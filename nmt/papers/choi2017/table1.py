@@ -6,7 +6,7 @@ The CSV has a row for each model and beam width. The step join joins those of se
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nmt.evaluation.scores import SPREAD, kind_of_text, read_scores
@@ -112,22 +112,37 @@ def _scores(arguments: argparse.Namespace) -> Iterator[tuple[tuple[str, int], di
 
 
 def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:
-    """The table of one or several pairs of languages; UserError where the scores were made in different ways."""
-    for kind in ("signature", "detokenized_signature"):
-        if len(signatures := {row[kind] for row in rows}) > 1:
-            raise UserError(f"scores made in different ways ({', '.join(sorted(signatures))}); make all again")
-    signature = rows[0]["signature"]
+    """The table of one or several pairs of languages; UserError where scores of a pair were made in different ways."""
+    signatures = _signatures(rows, "signature")
+    kinds = dict.fromkeys(map(kind_of_text, signatures.values()))
     has_printed = any(row["paper_test"] for row in rows)
     return [
         *heading("Table 1: BLEU on the test set and, in brackets, on the development set", generated),
         *_table(rows, ("", ""), *([("paper_", "")] if has_printed else [])),
         "",
-        f"Corpus BLEU of {kind_of_text(signature)}, of {_sentences(rows, 'sentences')} test and "
-        f"{_sentences(rows, 'development_sentences')} development sentences: `{signature}`."
+        f"Corpus BLEU of {' or '.join(kinds)}, of {_sentences(rows, 'sentences')} test and "
+        f"{_sentences(rows, 'development_sentences')} development sentences: {_stated(signatures)}."
         + (f" Paper: what it prints for its models. {SLIPS}" if has_printed else "")
         + (f" {SPREAD}" if has_seeds(rows) else ""),
-        *([] if signature == rows[0]["detokenized_signature"] else _of_running_text(rows)),
+        *([] if signatures == _signatures(rows, "detokenized_signature") else _of_running_text(rows)),
     ]
+
+
+def _signatures(rows: Sequence[dict[str, str]], column: str) -> dict[str, str]:
+    """How the scores of each pair of languages were made. Raises UserError where those of one pair differ."""
+    signatures: dict[str, str] = {}
+    for row in rows:
+        if (first := signatures.setdefault(row["pair"], row[column])) != row[column]:
+            both = ", ".join(sorted({first, row[column]}))
+            raise UserError(f"{row['pair']}: scores made in different ways ({both}); make all again")
+    return signatures
+
+
+def _stated(signatures: Mapping[str, str]) -> str:
+    """The signature of all pairs, or those of each: the target language decides which tokenizer sacreBLEU uses."""
+    if len(one := {*signatures.values()}) == 1:
+        return f"`{one.pop()}`"
+    return ", ".join(f"`{signature}` in {escape_markdown(pair)}" for pair, signature in signatures.items())
 
 
 def _of_running_text(rows: Sequence[dict[str, str]]) -> list[str]:
@@ -136,7 +151,7 @@ def _of_running_text(rows: Sequence[dict[str, str]]) -> list[str]:
     pairs = [f"{ceiling} in {escape_markdown(pair)}" for pair, ceiling in ceilings.items() if ceiling != " ()"]
     return [
         "",
-        f"The same translations as running text, `{rows[0]['detokenized_signature']}`:",
+        f"The same translations as running text, {_stated(_signatures(rows, 'detokenized_signature'))}:",
         "",
         *_table(rows, ("", "_detokenized")),
         *(["", f"There, a perfect translation would score {', '.join(pairs)}."] if pairs else []),

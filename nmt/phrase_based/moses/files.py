@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs
 from nmt.system.errors import UserError
-from nmt.system.files import atomic
+from nmt.system.files import atomic, check_replaceable, of_names
 from nmt.system.locks import acquire
 from nmt.system.text import write_lines
 
@@ -48,6 +48,26 @@ def work_folder(output: Path) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def empty(folder: Path, step: str, names: Sequence[str], is_earlier: bool) -> None:
+    """Make the folder of a step, or remove the step's files and folders, `names`, from it.
+
+    A file, the mark, says that the folder is the step's; it is written first, and stays. A folder of an earlier version
+    (`is_earlier`) has none. Raises UserError if the folder holds anything else, or anything at all without a mark.
+    """
+    mark = folder / f".{step}"
+    is_own = of_names(mark.name, *names) if is_earlier or mark.is_file() else _is_empty_folder
+    check_replaceable(folder, f"a folder of {step}", is_own)
+    folder.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+    for path in {*folder.iterdir()} - {mark}:
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _is_empty_folder(path: Path) -> bool:
+    """Whether `path` is a folder without files, as Snakemake makes it for outputs."""
+    return path.is_dir() and not any(path.iterdir())
 
 
 def copy_configuration(configuration: Path, output: Path, relative: bool) -> None:

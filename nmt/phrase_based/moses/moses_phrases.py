@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import re
-import shutil
 import zlib
 from pathlib import Path
 
-from nmt.phrase_based.moses.files import ORIENTATION, TABLES, corpus_options, work_folder
+from nmt.phrase_based.moses.files import ORIENTATION, TABLES, corpus_options, empty, work_folder
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError
-from nmt.system.files import check_regular, check_replaceable
+from nmt.system.files import check_regular
 from nmt.system.options import ReplacedFolder, add_threads_argument
 
+MODEL = "model"  # where the training script reads and writes, in the folder of the output
 LINKS = f"aligned.{HEURISTIC}"
-# The names of what the training script writes, up to what differs between its versions and steps.
-WRITTEN = re.compile(r"(aligned|lex|extract|phrase-table|reordering-table|moses|tmp)\.")
+TIMESTAMP = ".snakemake_timestamp"  # which Snakemake wrote for earlier versions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +35,16 @@ def run(arguments: argparse.Namespace) -> None:
         check_regular(path)
     check_links(arguments.links, arguments.texts, "align these texts with the step moses_align")
     folder = arguments.output.resolve()
-    check_replaceable(folder, "a model of Moses", is_own)
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "model").mkdir(parents=True)
-    (folder / "model" / LINKS).symlink_to(arguments.links.resolve())
+    links = folder / MODEL / LINKS
+    empty(folder, "moses_phrases", (MODEL, TIMESTAMP), is_earlier=links.is_symlink())
+    links.parent.mkdir()
+    links.symlink_to(arguments.links.resolve())
     options = ["-root-dir", str(folder), "-alignment", HEURISTIC, "-reordering", ORIENTATION]
     options += ["-max-phrase-length", str(settings.phrase_length)]
     options += ["-cores", str(arguments.threads), "-first-step", "4", "-last-step", "8"]
     with work_folder(folder) as work:
         call([PERL, script, *options, *corpus_options(arguments.texts, work)], folder)
-    phrases, reordering = (count_lines(folder / "model" / name) for name in TABLES)
+    phrases, reordering = (count_lines(folder / MODEL / name) for name in TABLES)
     if phrases != reordering:
         raise UserError(
             f"{folder}: {phrases} phrase pairs, but {reordering} in the reordering table: a program was ended early; "
@@ -54,13 +52,6 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if not phrases:
         raise UserError(f"{folder}: the phrase table is empty; check the texts and their alignment")
-
-
-def is_own(path: Path) -> bool:
-    """Whether `path` is the folder `model` of this step, or what is left of it, or a timestamp of Snakemake."""
-    if path.name == "model" and path.is_dir():
-        return all(WRITTEN.match(one.name) for one in path.iterdir())
-    return path.name == ".snakemake_timestamp"
 
 
 def count_lines(table: Path) -> int:

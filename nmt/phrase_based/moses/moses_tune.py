@@ -6,27 +6,25 @@ The sample is then translated with the weights before and after tuning, and the 
 from __future__ import annotations
 
 import argparse
-import shutil
 from pathlib import Path
 
 import numpy as np
 
 from nmt.phrase_based.bleu import bleu, counts
-from nmt.phrase_based.moses.files import ORIENTATION, SIDES, TABLES, copy_configuration, encoded
+from nmt.phrase_based.moses.files import ORIENTATION, SIDES, TABLES, copy_configuration, empty, encoded
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
 from nmt.settings.experiment import MOSES_TUNERS
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError, warn
-from nmt.system.files import check_regular, check_replaceable, of_names
+from nmt.system.files import check_regular
 from nmt.system.options import Output, ReplacedFolder, add_threads_argument
 from nmt.system.text import write_json, write_lines
 
 KENLM = 8  # the number of its language models in train-model.perl
-# In the folder of the tuning; MARK is written first, and stays while the rest is removed.
-MARK, SOURCE, REFERENCE, UNTUNED, MERT = ".moses_tune", "source", "reference", "untuned.ini", "mert"
-EARLIER = "filterphrases.out"  # what mert-moses.pl writes first: folders of earlier versions have no MARK
+SOURCE, REFERENCE, UNTUNED, MERT = OWN = "source", "reference", "untuned.ini", "mert"  # in the folder of the tuning
+FIRST = "filterphrases.out"  # what mert-moses.pl writes first
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,18 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Output, required=True, help="JSON: BLEU before and after")
 
 
-def empty(work: Path) -> None:
-    """Make or empty the folder of the tuning. Raises UserError if it holds anything but what this step writes."""
-    is_own = (work / MARK).is_file() or (work / MERT / EARLIER).is_file()
-    names = {MARK, SOURCE, REFERENCE, UNTUNED, MERT} if is_own else set()
-    check_replaceable(work, "a folder of moses_tune", of_names(*names))
-    work.mkdir(parents=True, exist_ok=True)
-    (work / MARK).touch()
-    shutil.rmtree(work / MERT, ignore_errors=True)
-    for name in (SOURCE, REFERENCE, UNTUNED):
-        (work / name).unlink(missing_ok=True)
-
-
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     moses = moses_of(arguments)
@@ -66,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{arguments.language_model}: empty; train it with the step moses_language_model")
     pairs = drawn_pairs(arguments.texts, settings.tune_sentences, arguments.seed)
     work = arguments.work.resolve()
-    empty(work)
+    empty(work, "moses_tune", OWN, is_earlier=(work / MERT / FIRST).is_file())
     source, reference, before = work / SOURCE, work / REFERENCE, work / UNTUNED
     options = ["-root-dir", arguments.model.resolve(), "-reordering", ORIENTATION, "-f", SIDES[0], "-e", SIDES[1]]
     options += ["-lm", f"0:{settings.order}:{arguments.language_model.resolve()}:{KENLM}", "-config", before]

@@ -37,6 +37,23 @@ def test_table_1_of_two_pairs(tmp_path: Path) -> None:
     assert rows(tmp_path / "both.csv") == both
 
 
+def test_pairs_whose_text_is_tokenized_in_different_ways(tmp_path: Path) -> None:
+    """As BLEU of running text is in different target languages; one text is tokenized already."""
+    for pair, signature in (("En-De", "tok:13a"), ("En-Zh", "tok:zh"), ("En-Fi", "tok:none")):
+        words = table1(tmp_path, pair=pair)
+        for path in tmp_path.glob("*.json"):
+            path.write_text(path.read_text().replace("tok:none", signature).replace("tok:13a", signature))
+        made(words, tmp_path, f"{pair}.csv")
+    assert join(tmp_path, "En-De.csv", "En-Zh.csv") == 0
+    page = (tmp_path / "both.md").read_text(encoding="utf-8")
+    assert "Corpus BLEU of running text, of " in page
+    assert " sentences: `tok:13a` in En-De, `tok:zh` in En-Zh." in page
+    assert "The same translations" not in page
+    assert join(tmp_path, "En-De.csv", "En-Fi.csv") == 0
+    page = (tmp_path / "both.md").read_text(encoding="utf-8")
+    assert "Corpus BLEU of running text or tokenized, cased text, equal to multi-bleu, of " in page
+
+
 def test_joined_tables_are_joined_with_another(tmp_path: Path) -> None:
     """One is of models with several seeds."""
     made(["my_own" if word == "C+AttY2D" else word for word in table1(tmp_path, pair="En-De")], tmp_path, "seeds.csv")

@@ -192,11 +192,7 @@ def test_a_folder_of_something_else_is_not_emptied(
     error = capsys.readouterr().err.split("\n")[-2]
     assert f"{folder / name}: exists and is not " in error
     assert "because it holds model; move that, or name another folder" in error
-    (folder / name / "model/thesis.tex").unlink()
-    if step == "moses_phrases":  # whose folder Snakemake makes, and used to mark with a file
-        (folder / name / ".snakemake_timestamp").touch()
-    else:
-        (folder / name / "model").rmdir()
+    (folder / name / "model/thesis.tex").unlink()  # an empty folder is what Snakemake makes
     for _ in range(2):
         assert main(words(folder, step)) == 0
 
@@ -230,6 +226,25 @@ def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_re
     (folder / "phrases/model/extract.sorted.gz").touch()
     link.unlink()
     assert main(words(folder, "moses_phrases")) == 0
+    (folder / "phrases/.moses_phrases").unlink()  # as in an earlier version
+    (folder / "phrases/.snakemake_timestamp").touch()
+    assert main(words(folder, "moses_phrases")) == 0
+
+
+def test_tables_that_the_training_script_made_for_its_user_are_not_replaced(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for one in STEPS[:3]:
+        assert main(words(folder, one)) == 0
+    (folder / "phrases/.moses_phrases").unlink()
+    link = next(folder.glob("phrases/model/aligned.*"))
+    link.unlink()
+    link.write_text("0-0\n")
+    table = folder / "phrases/model/phrase-table.gz"
+    before = table.read_bytes()
+    assert main(words(folder, "moses_phrases")) == 1
+    assert f"{folder / 'phrases'}: exists and is not a folder of moses_phrases, because it" in capsys.readouterr().err
+    assert table.read_bytes() == before
 
 
 def test_a_tuning_knows_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
