@@ -18,7 +18,7 @@ from nmt.settings.checks import read_values, text
 from nmt.settings.experiment import BUILT, Experiment
 from nmt.settings.extends import add_arguments as add_config_arguments
 from nmt.settings.extends import read_experiment
-from nmt.settings.ownership import last_run
+from nmt.settings.ownership import last_run, recorded_runs
 from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
 from nmt.training.metrics import Record, ended_early, folders, latest, read_metrics, values
@@ -166,7 +166,8 @@ def run(arguments: argparse.Namespace) -> None:
     last = None if arguments.configs else last_run()
     experiment = read_experiment(*last) if last else read_experiment(arguments.configs)
     if not arguments.configs:
-        why = "the last that ran here and has its file" if last else "the default, as no experiment ran here"
+        none = "the default, as none that ran here has its file" if recorded_runs() else "the default, as none ran here"
+        why = "the last that ran here and has its file" if last else none
         print(f"{experiment.name}: {why}", file=sys.stderr)
     while True:
         now = time.time()

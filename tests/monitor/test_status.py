@@ -260,3 +260,17 @@ def test_without_a_name_it_is_the_experiment_that_ran_last(
     record("mine", ["mine.yaml"], "results/mine")
     assert main(["status"]) == 0
     assert "only-mine" in capsys.readouterr().out
+
+
+def test_without_a_name_it_says_which_experiment_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(CONFIG)
+    for expected in ("wmt14: the default, as none ran here", "toy: the last that ran here and has its file"):
+        assert main(["status"]) == 0
+        assert capsys.readouterr().err == f"{expected}\n"
+        record("toy", ["mine.yaml"], "results/toy")
+    (tmp_path / "mine.yaml").unlink()
+    assert main(["status"]) == 0
+    assert capsys.readouterr().err == "wmt14: the default, as none that ran here has its file\n"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from nmt.papers.bahdanau2015.printed import PRINTED
-from nmt.papers.bahdanau2015.settings import Settings
+from nmt.papers.bahdanau2015.settings import TABLE3_COLUMNS, Settings
 from nmt.report.artefacts import Artefact, of_paper, selection, significance
 from nmt.settings.checks import unknown
 from nmt.settings.experiment import PHRASE_BASED, Experiment
@@ -56,6 +56,9 @@ def check(settings: Settings, experiment: Experiment) -> None:
             raise unknown(name, experiment.models, f"config: paper.{key}", "variant")
     if table3 and len(table3.models) != 2:
         raise UserError("config: paper.table3.models: expected two variants")
+    for name in table3.models if table3 else ():
+        if (label := experiment.models[name].label) in TABLE3_COLUMNS:
+            raise UserError(f"config: variants.{name}.label: {label} is a column of table3.csv; choose another")
     if figure2 and not curves(settings, experiment):
         raise UserError("config: paper.figure2.leave_out: no curve is left; leave out fewer, or set figure2 to null")
     if figure3 and experiment.variants[figure3.model].architecture.attention == "fixed":

@@ -8,6 +8,8 @@ from typing import Annotated
 from nmt.evaluation.bins import Bins
 from nmt.settings.checks import Section, either, flag, identifier, integer, names
 
+TABLE3_COLUMNS = ("line", "kind", "source", "reference")  # before those of the models
+
 
 @dataclass(frozen=True)
 class Plain(Section):

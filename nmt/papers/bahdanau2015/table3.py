@@ -14,7 +14,7 @@ from nmt.corpora.detokenize import detokenizer
 from nmt.corpora.pairs import split_words
 from nmt.evaluation.sentences import paired, read_parallel
 from nmt.papers.bahdanau2015.printed import printed_sentences
-from nmt.papers.bahdanau2015.settings import Table3
+from nmt.papers.bahdanau2015.settings import TABLE3_COLUMNS, Table3
 from nmt.report.markup import add_table_arguments, escape_markdown, heading
 from nmt.system.errors import warn
 from nmt.system.tables import write_csv
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"not {settings.sentences}; Table 3 is shorter"
         )
     detokenize = detokenizer(arguments.language) if arguments.language else str
-    columns = ["line", "kind", "source", "reference", *arguments.labels]
+    columns = [*TABLE3_COLUMNS, *arguments.labels]
     rows = [
         [
             str(index + 1),

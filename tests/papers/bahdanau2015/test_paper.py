@@ -14,7 +14,7 @@ from nmt.papers.bahdanau2015.settings import Figure2, Plain, Settings
 from nmt.report.artefacts import collect
 from nmt.settings.checks import build_parts
 from nmt.system.errors import UserError
-from tests.papers.experiment import experiment
+from tests.papers.experiment import VARIANTS, experiment
 
 ROOT = Path(__file__).parents[3]
 WHOLE = {
@@ -67,6 +67,13 @@ def test_settings_are_strict(settings: dict[str, Any], message: str) -> None:
 def test_tables_and_figures_name_variants_that_they_can_show(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message.replace(".", r"\.")):
         papers.settings(experiment(**paper(**settings)))
+
+
+def test_table_3_has_no_column_twice() -> None:
+    named = {"updates": 1, "label": "source"}
+    with pytest.raises(UserError, match=r"variants\.fixed\.label: source is a column of table3\.csv; choose another"):
+        papers.settings(experiment(**paper(**WHOLE), variants=VARIANTS | {"fixed": named}))
+    papers.settings(experiment(**paper(**WHOLE), variants=VARIANTS | {"short": named}))  # which is not in the table
 
 
 def test_the_curves_of_figure_2() -> None:
