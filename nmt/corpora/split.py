@@ -51,6 +51,7 @@ def split(
             paths = _extracted(name, pair, partial, languages)
             for side, known in zip(_keys(paths), seen, strict=True):
                 known.update(side)
+                known.discard(0)
             for path in paths:
                 path.unlink()
         pairs = sum(len(sources) for sources, _ in keys)

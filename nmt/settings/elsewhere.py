@@ -127,16 +127,19 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
 
 def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[str]) -> None:
     """UserError where Snakemake's --report, one of `words`, would replace one of `files`, say <results>/index.html, or
-    lie among the experiment's data.
+    lie among the experiment's data or in no folder. The run itself makes the folder of results.
     """
     made = {os.path.realpath(file.replace("<results>", experiment.results)) for file in files}
-    data = Path(os.path.realpath(f"data/{experiment.name}"))
+    data, results = (Path(os.path.realpath(folder)) for folder in (f"data/{experiment.name}", experiment.results))
     for before, word in pairwise(["", *words]):
         option, _, value = word.partition("=")
         file = word if before == "--report" else value if option == "--report" else ""
         place = os.path.realpath(file)
         if file and (place in made or Path(place).is_relative_to(data)):
             raise UserError(f"--report {file}: the run writes this file itself; name another")
+        folder = Path(place).parent
+        if file and folder != results and not folder.is_dir():
+            raise UserError(f"--report {file}: no such folder; make it, or name another")
 
 
 def _is_in(inner: PurePosixPath, outer: PurePosixPath) -> bool:

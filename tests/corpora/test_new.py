@@ -403,6 +403,16 @@ def test_given_text_that_has_most_of_the_training_text_is_named(capsys: pytest.C
     )
 
 
+def test_blank_lines_of_given_text_are_no_sentences() -> None:
+    for name in ("train", "dev"):
+        for language in ("de", "fi"):
+            lines = "".join(f"{line}\n\n" for line in read_lines(f"{name}.{language}"))
+            Path(f"{name}.spaced.{language}").write_text(lines, encoding="utf-8")
+    given = ["--train", "train.spaced.de", "train.spaced.fi", "--dev", "dev.spaced.de", "dev.spaced.fi"]
+    assert main(["new", "mine", *given, "--split", "10"]) == 0
+    assert len(sets(Path("data/mine.split"))["train"]) > 200
+
+
 def test_a_split_is_not_drawn_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "mine", "--train", "train.de", "train.fi", "--split", "12"]) == 0
     Path("config/mine.yaml").unlink()

@@ -186,6 +186,7 @@ def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
 
 def test_a_report_does_not_replace_a_result() -> None:
     demo, files = experiment("demo", "results/demo"), ["<results>/index.html", "<results>/table1.csv"]
+    Path("results").mkdir()
     check_report(demo, ["all", "--report"], files)
     for file in ("results/demo/report.html", "results/table1.csv"):
         check_report(demo, ["--report", file, "results/demo/index.html"], files)
@@ -194,6 +195,8 @@ def test_a_report_does_not_replace_a_result() -> None:
             UserError, match=r"^--report results/demo.*: the run writes this file itself; name another$"
         ):
             check_report(demo, words, files)
+    with pytest.raises(UserError, match=r"^--report results/dem/x\.zip: no such folder; make it, or name another$"):
+        check_report(demo, ["--report", "results/dem/x.zip"], files)
     with pytest.raises(UserError, match=r"^--report data/demo/x\.html: the run writes"):
         check_report(demo, ["--report", "data/demo/x.html"], files)
 
