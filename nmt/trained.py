@@ -113,7 +113,11 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
 
 
 def check_output(folder: Path) -> None:
-    """Raise UserError if `folder` cannot be replaced by a model: it holds anything but one."""
+    """Raise UserError if `folder` cannot be replaced by a model: it holds anything but one, or its name is not UTF-8."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{folder}: the name is not UTF-8, as it must be; name another folder") from None
     check_folder(folder, WHAT, IS_OWN)
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from nmt.corpora.shortlist import Shortlist
 from nmt.system import device
 from nmt.system.errors import UserError
-from nmt.trained import load_model, load_trained, save_model
+from nmt.trained import check_output, load_model, load_trained, save_model
 from tests.model.models import SOURCE_SYMBOLS, ragged_batch, save_trained, tiny_model
 
 CPU = torch.device("cpu")
@@ -192,6 +192,8 @@ def test_a_folder_whose_name_is_not_utf8_is_called_so(folder: Path) -> None:
     odd = folder.rename(folder.with_name(os.fsdecode(b"m\xff")))
     with pytest.raises(UserError, match="the name is not UTF-8, as it must be; rename the folder"):
         load_trained(odd)
+    with pytest.raises(UserError, match="the name is not UTF-8, as it must be; name another folder"):
+        check_output(odd)
 
 
 def test_a_model_survives_its_file(tmp_path: Path) -> None:

@@ -117,8 +117,10 @@ class _Transfer:
                 self.moved = True
                 self.progress.update(len(block))
         self.file.flush()
-        if self.length is not None and self.received != self.length:
-            raise _BrokenError(f"expected {self.length} bytes, got {self.received}")
+        # Without a length and chunks, a transfer that breaks off looks like one that ends.
+        length = self.expected if self.length is None and not response.chunked else self.length
+        if length is not None and self.received != length:
+            raise _BrokenError(f"expected {length} bytes, got {self.received}")
 
     def _blocks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
         """What the server sends, as it comes, up to the length of the file or to the end of the transfer."""

@@ -38,13 +38,14 @@ UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 class Check:
     """What a setting may hold: `accepts` decides, `expected` says it in words, `schema` in JSON Schema.
 
-    The schema may accept what the check refuses, never the reverse. In a path, ~ is the user's home.
+    The schema may accept what the check refuses, never the reverse. Of an accepted value `form` makes the one that is
+    used: of 1 the number 1.0, and in a path, of ~ the user's home.
     """
 
     expected: str
     accepts: Callable[[Any], bool]
     schema: Mapping[str, Any] = field(default_factory=dict)
-    is_path: bool = False
+    form: Callable[[Any], Any] = lambda value: tuple(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Neutral:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_SINGLE
+
+
+def _real(value: float) -> float:
+    """The number that 1 and 1.0, or 0.0 and -0.0, stand for."""
+    return float(value) + 0.0
 
 
 def _is_list(value: Any, accepts: Callable[[Any], bool]) -> bool:
@@ -80,7 +86,7 @@ def finite(minimum: float = -math.inf) -> Check:
     """A number of float32, at least `minimum`."""
     words = "a number" + ("" if minimum == -math.inf else f", {minimum:g} or more")
     schema = {"type": "number", "minimum": max(minimum, -LARGEST_SINGLE), "maximum": LARGEST_SINGLE}
-    return Check(words, lambda value: _is_number(value) and minimum <= value, schema)
+    return Check(words, lambda value: _is_number(value) and minimum <= value, schema, _real)
 
 
 def positive(below: float = math.inf) -> Check:
@@ -89,7 +95,7 @@ def positive(below: float = math.inf) -> Check:
     schema = {"type": "number", "minimum": SMALLEST_SINGLE, "maximum": LARGEST_SINGLE}
     if below < math.inf:
         schema["exclusiveMaximum"] = below
-    return Check(words, lambda value: _is_number(value) and SMALLEST_SINGLE <= value < below, schema)
+    return Check(words, lambda value: _is_number(value) and SMALLEST_SINGLE <= value < below, schema, _real)
 
 
 def between(minimum: float, maximum: float) -> Check:
@@ -98,6 +104,7 @@ def between(minimum: float, maximum: float) -> Check:
         f"a number from {minimum:g} to {maximum:g}",
         lambda value: _is_number(value) and minimum <= value <= maximum,
         {"type": "number", "minimum": minimum, "maximum": maximum},
+        _real,
     )
 
 
@@ -109,6 +116,7 @@ def probability(bits: int) -> Check:
         f"0, or a number from 1/{numbers} to {numbers - 1}/{numbers}",
         lambda value: above.accepts(value) or (_is_number(value) and value == 0),
         {"anyOf": [{"const": 0}, above.schema]},
+        _real,
     )
 
 
@@ -157,13 +165,13 @@ def folder() -> Check:
         f"a folder {PLAIN}, with no . or .. in it and no slash or space at its end",
         lambda value: text().accepts(value) and not re.search(pattern, value),
         {**text().schema, "not": {"pattern": f"{UNPLAIN.pattern}|{pattern}"}},
-        is_path=True,
+        expanduser,
     )
 
 
 def path() -> Check:
     """The path of a file or a folder."""
-    return replace(text(), is_path=True)
+    return replace(text(), form=expanduser)
 
 
 def identifier() -> Check:
@@ -210,6 +218,7 @@ def fractions() -> Check:
         "a number from 0 to 1 for each of some names",
         lambda value: _is_section(value, fraction().accepts) and all(isinstance(one, str) for one in value),
         {"type": "object", "additionalProperties": fraction().schema},
+        lambda value: {name: _real(one) for name, one in value.items()},
     )
 
 
@@ -248,9 +257,14 @@ def either(word: str, check: Check) -> Check:
     )
 
 
+def seed() -> Check:
+    """A seed. PyTorch's random numbers on a CPU depend on 32 bits of it: with more, two seeds might draw the same."""
+    return integer(0, 2**32 - 1)
+
+
 def seeds() -> Check:
     """How many seeds, or a list of different ones."""
-    count, one = integer(1, MOST_SEEDS), integer(0)
+    count, one = integer(1, MOST_SEEDS), seed()
     return Check(
         f"how many seeds, {count.expected}, or a list of different seeds",
         lambda value: count.accepts(value) or (_is_list(value, one.accepts) and len({*value}) == len(value) > 0),
@@ -264,7 +278,7 @@ def optional(check: Check) -> Check:
         f"{check.expected}, or null",
         lambda value: value is None or check.accepts(value),
         {"anyOf": [{"type": "null"}, check.schema]},
-        check.is_path,
+        lambda value: None if value is None else check.form(value),
     )
 
 
@@ -322,7 +336,7 @@ def _unquoted(value: str) -> Any:
 
 
 def checked(value: Any, check: Check, where: str) -> Any:
-    """`value`, lists turned into tuples and ~ into the user's home; UserError where `check` does not accept it."""
+    """`value` in the form that `check` gives it; UserError where it does not accept it."""
     if not check.accepts(value):
         hint = ""
         if isinstance(value, str) and (number := re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)):
@@ -337,9 +351,7 @@ def checked(value: Any, check: Check, where: str) -> Any:
         elif isinstance(value, str) and check.accepts(_unquoted(value)):
             hint = IS_TEXT
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
-    if check.is_path and isinstance(value, str):
-        return expanduser(value)
-    return tuple(value) if isinstance(value, list) else value
+    return check.form(value)
 
 
 def build(cls: type[Kind], value: Any, where: str, others: Iterable[str] = ()) -> Kind:

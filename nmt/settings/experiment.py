@@ -26,11 +26,11 @@ from nmt.settings.checks import (
     flag,
     folder,
     identifier,
-    integer,
     optional,
     parts_of,
     path,
     section,
+    seed,
     seeds,
     text,
     unknown,
@@ -81,7 +81,7 @@ class Experiment:
     variants: dict[str, Variant]
     registry: Annotated[str, path()] = ""
     results: Annotated[str, folder()] = ""
-    seed: Annotated[int, integer(0)] = Optimization.seed
+    seed: Annotated[int, seed()] = Optimization.seed
     seeds: Annotated[int | tuple[int, ...], seeds()] = 1
     mirror: Annotated[str | None, optional(text())] = None
     normalize: Annotated[str, choice(*sections.NORMALIZE)] = sections.NFC
@@ -259,7 +259,7 @@ def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tup
     for name, variant in variants.items():
         first, *others = seeds_of(variant)
         whole[name] = replace(variant, optimization=replace(variant.optimization, seed=first))
-        for place, seed in enumerate(others, 1):
+        for place, other in enumerate(others, 1):
             one = named(name, place)
             if one in variants:
                 raise UserError(f"config: seeds: {one} is the name of a variant already; rename that one")
@@ -267,9 +267,9 @@ def _with_seeds(variants: dict[str, Variant], seeds: int | Sequence[int]) -> tup
             whole[one] = replace(
                 variant,
                 name=checked(one, identifier(), f"config: variants.{name}: its name with a seed"),
-                label=checked(f"{variant.label}, seed {seed}", text(), f"config: variants.{name}.label, with a seed"),
+                label=checked(f"{variant.label}, seed {other}", text(), f"config: variants.{name}.label, with a seed"),
                 continues=variant.continues and named(variant.continues, place),
-                optimization=replace(variant.optimization, seed=checked(seed, integer(0), "config: seeds, counted up")),
+                optimization=replace(variant.optimization, seed=checked(other, seed(), "config: seeds, counted up")),
             )
     return whole, replicas
 

@@ -24,6 +24,7 @@ from nmt.settings.checks import (
     parts_of,
     positive,
     probability,
+    seed,
     text,
 )
 from nmt.system.errors import UserError
@@ -81,7 +82,7 @@ class Optimization:
     """
 
     updates: Annotated[int, integer(1)]
-    seed: Annotated[int, integer(0)] = 1234
+    seed: Annotated[int, seed()] = 1234
     maximum_length: Annotated[int, integer(1, LONGEST_SENTENCE)] = 50
     initialization_scale: Annotated[float, positive()] = 0.01
     attention_scale: Annotated[float, positive()] = 0.001
@@ -161,6 +162,8 @@ class Variant:
             settings["continues"] = self.continues
             settings |= {key: getattr(Optimization, key) for key in ("initialization_scale", "attention_scale")}
             settings.pop("forget_bias", None)
+            if self.optimization.dropout == 0:
+                settings["seed"] = Optimization.seed
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
             settings.pop("score_previous", None)

@@ -311,7 +311,10 @@ def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypa
             "config: seeds: expected how many seeds, a whole number, from 1 to 1000, or a list of different",
         ),
         ("{seeds: [1, 1]}", "config: seeds: expected how many seeds"),
-        ("{seed: 999999999999999, seeds: 2}", "config: seeds, counted up: expected a whole number, 0 or more, not 10"),
+        (
+            "{seed: 4294967295, seeds: 2}",
+            "seeds, counted up: expected a whole number, from 0 to 4294967295, not 4294967296",
+        ),
         ("{seeds: []}", "config: seeds: expected how many seeds"),
         (
             "{seeds: 2, variants: {RNNsearch-30-seed1235: {updates: 1}}}",
@@ -409,7 +412,7 @@ def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypa
             "evaluate.compare: expected a list of pairs of different names, such as [[a, b]], each pair once",
         ),
         ("{evaluate: {compare: [[RNNsearch-50, A]]}}", "config: evaluate.compare: unknown system A; the nearest is"),
-        ("{seed: -1}", "config: seed: expected a whole number, 0 or more"),
+        ("{seed: -1}", "config: seed: expected a whole number, from 0 to"),
         ("{results: a/}", "config: results: expected a folder"),
         (
             "{mirror: 3}",

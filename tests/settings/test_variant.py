@@ -105,6 +105,21 @@ def test_learned_leaves_out_what_does_not_matter() -> None:
     later = variant(continues="a", unit="lstm")
     initial = {"initialization_scale": 0.5, "attention_scale": 0.5, "forget_bias": 1.0}
     assert variant(continues="a", unit="lstm", **initial).learned() == later.learned()
+    assert variant(continues="a", unit="lstm", seed=7).learned() == later.learned()
+    assert variant(continues="a", seed=7, dropout=0.5).learned() != variant(continues="a", dropout=0.5).learned()
+
+
+def test_a_whole_number_is_a_number() -> None:
+    """Of 1 and 1.0 neither trains a model again that the other has trained."""
+    whole = variant(learning_rate=1, clip_norm=2, dropout=-0.0, checkpoint_minutes=10)
+    assert whole.to_json() == variant(learning_rate=1.0, clip_norm=2.0, dropout=0.0).to_json()
+
+
+def test_no_two_seeds_draw_the_same_weights() -> None:
+    """PyTorch uses 32 bits."""
+    assert variant(seed=2**32 - 1).optimization.seed == 2**32 - 1
+    with pytest.raises(UserError, match="seed: expected a whole number, from 0 to 4294967295, not 4294967296"):
+        variant(seed=2**32)
 
 
 def test_every_setting_that_is_learned_counts() -> None:

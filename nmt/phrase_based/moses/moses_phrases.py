@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import re
 import zlib
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call,
 from nmt.phrase_based.moses.moses_align import HEURISTIC, check_links
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError
-from nmt.system.files import check_regular
+from nmt.system.files import check_regular, check_replaceable
 from nmt.system.options import ReplacedFolder, add_threads_argument
 
 MODEL = "model"  # where the training script reads and writes, in the folder of the output
 LINKS = f"aligned.{HEURISTIC}"
+# The names of what the script writes, up to what differs between its versions and steps.
+WRITTEN = re.compile(r"(aligned|lex|extract|phrase-table|reordering-table|moses|tmp)\.")
 TIMESTAMP = ".snakemake_timestamp"  # which Snakemake wrote for earlier versions
 
 
@@ -36,6 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
     check_links(arguments.links, arguments.texts, "align these texts with the step moses_align")
     folder = arguments.output.resolve()
     links = folder / MODEL / LINKS
+    if links.parent.is_dir():
+        check_replaceable(links.parent, "a model of Moses", lambda path: WRITTEN.match(path.name) is not None)
     empty(folder, "moses_phrases", (MODEL, TIMESTAMP), is_earlier=links.is_symlink())
     links.parent.mkdir()
     links.symlink_to(arguments.links.resolve())

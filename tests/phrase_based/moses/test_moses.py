@@ -190,8 +190,9 @@ def test_a_folder_of_something_else_is_not_emptied(
     (folder / name / "model/thesis.tex").write_text("years of work")
     assert main(words(folder, step)) == 1
     error = capsys.readouterr().err.split("\n")[-2]
-    assert f"{folder / name}: exists and is not " in error
-    assert "because it holds model; move that, or name another folder" in error
+    where, what = (name, "model") if step == "moses_tune" else (f"{name}/model", "thesis.tex")
+    assert f"{folder / where}: exists and is not " in error
+    assert f"because it holds {what}; move that, or name another folder" in error
     (folder / name / "model/thesis.tex").unlink()  # an empty folder is what Snakemake makes
     for _ in range(2):
         assert main(words(folder, step)) == 0
@@ -226,6 +227,9 @@ def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_re
     (folder / "phrases/model/extract.sorted.gz").touch()
     link.unlink()
     assert main(words(folder, "moses_phrases")) == 0
+    (folder / "phrases/model/thesis.tex").write_text("years of work")
+    assert main(words(folder, "moses_phrases")) == 1
+    (folder / "phrases/model/thesis.tex").unlink()
     (folder / "phrases/.moses_phrases").unlink()  # as in an earlier version
     (folder / "phrases/.snakemake_timestamp").touch()
     assert main(words(folder, "moses_phrases")) == 0
