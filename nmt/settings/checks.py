@@ -218,7 +218,7 @@ def fractions() -> Check:
         "a number from 0 to 1 for each of some names",
         lambda value: _is_section(value, fraction().accepts) and all(isinstance(one, str) for one in value),
         {"type": "object", "additionalProperties": fraction().schema},
-        lambda value: {name: _real(one) for name, one in value.items()},
+        lambda value: {name: _real(value[name]) for name in sorted(value)},
     )
 
 

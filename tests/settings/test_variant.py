@@ -177,6 +177,11 @@ def test_what_a_rule_of_selection_does_not_use_does_not_count() -> None:
         assert {key for key, value in changes.items() if Select(rule, **{key: value}).to_json() != standard} == used
 
 
+def test_shares_count_in_no_order() -> None:
+    found = Select.from_json('{"rule": "shares", "shares": {"b": 1, "a": 0.5}}')
+    assert found.to_json() == Select("shares", shares={"a": 0.5, "b": 1.0}).to_json()
+
+
 def test_shards_have_about_that_many_pairs() -> None:
     counts = {0: 1, 3: 1, 14: 1, 16: 2, 24: 2, 26: 3, 100: 10}
     assert {pairs: Shard(10).count(pairs) for pairs in counts} == counts
