@@ -113,8 +113,9 @@ def test_a_long_training_has_few_points_which_are_means(tmp_path: Path, monkeypa
 
 
 def test_a_folder_without_metrics_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gather_metrics", "--model", "A", str(tmp_path), "--output", str(tmp_path / "c.csv")]) == 1
-    error = f"nmt gather_metrics: {tmp_path}/metrics.jsonl: no metrics in it; train the model with the step train\n"
+    (tmp_path / "A").mkdir()
+    assert main(["gather_metrics", "--model", "A", str(tmp_path / "A"), "--output", str(tmp_path / "c.csv")]) == 1
+    error = f"nmt gather_metrics: {tmp_path}/A/metrics.jsonl: no metrics in it; train the model with the step train\n"
     assert capsys.readouterr().err == error
     assert not (tmp_path / "c.csv").exists()
 
@@ -132,6 +133,9 @@ def test_a_training_is_named_once_with_the_model_that_it_continues(
     output = ["--output", str(tmp_path / "out.csv")]
     assert main(["gather_metrics", *["--model", "A", first] * 2, *output]) == 1
     assert f"--model A {first}: given twice; name each training once" in capsys.readouterr().err
+    into = f"{first}/summary.json"
+    assert main(["gather_metrics", "--model", "A", first, "--output", into]) == 1
+    assert f"{into}: lies in {first}, which is read; name another output" in capsys.readouterr().err
     assert main(["gather_metrics", "--model", "B", other, first, *output]) == 1
     assert f"{first}: has 100 updates, but {other} only 5; name the model that it continues" in capsys.readouterr().err
 

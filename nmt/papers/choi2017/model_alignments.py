@@ -11,6 +11,7 @@ from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.weights import add_line_argument, encode_line
 from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import alignments
+from nmt.system.files import check_apart
 from nmt.system.options import Output, add_device_arguments
 
 
@@ -31,6 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 
+    check_apart([arguments.output], arguments.model)
     device = prepare(arguments)
     models = paired(arguments.labels, "--model", arguments.model)
     translations = paired(arguments.labels, "--translation", arguments.translation)

@@ -31,6 +31,7 @@ from nmt.papers.choi2017.word_classes import ALIGNMENT, read_word_classes
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table
 from nmt.search.alignments import alignments, word_means
 from nmt.system.errors import UserError, warn
+from nmt.system.files import check_apart
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import number, write_csv
 from nmt.system.text import write_lines
@@ -119,6 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     settings: Figure4 = arguments.settings
+    check_apart([arguments.output_csv], settings.files)
     device = prepare(arguments)
     trained, aligner = (load_trained(folder, device) for folder in (arguments.model, arguments.aligner))
     classes = read_word_classes(next(iter(settings.files), None), trained.normalize)

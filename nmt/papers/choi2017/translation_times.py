@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from nmt.evaluation.sentences import paired
 from nmt.settings.sections import Translate
 from nmt.system.errors import UserError
+from nmt.system.files import check_apart
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import Cell, number, write_csv
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.system.device import device_name, prepare
     from nmt.trained import load_trained
 
+    check_apart([arguments.output], arguments.models)
     device = prepare(arguments)
     folders = paired(arguments.labels, "--models", arguments.models)
     models = {label: load_trained(folder, device) for label, folder in folders.items()}

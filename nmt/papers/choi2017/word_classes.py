@@ -6,6 +6,7 @@ from nmt.corpora.detokenize import unescape
 from nmt.corpora.normalization import normalized
 from nmt.settings.sections import NFC
 from nmt.system.errors import UserError
+from nmt.system.files import check_regular
 from nmt.system.text import read_lines
 
 ALIGNMENT = "alignment"  # the name, beside those of the classes, for the source symbols that the aligner attends to
@@ -15,12 +16,14 @@ def read_word_classes(path: str | None = None, form: str = NFC) -> dict[str, fro
     """Class -> its words, in lower case, of a file with a line for each: its name, a tab and words between spaces.
 
     Without a file, the classes are those of the built-in language. `form` is the Unicode normalization of the text.
-    The words may have the escapes of the Moses tokenizer. Raises UserError where the file is not of this form.
+    The words may have the escapes of the Moses tokenizer. Raises UserError where there is no such file, or where it has
+    another form.
     """
     if path is None:
         from nmt.toy.words import word_classes  # here: most runs have a file
 
         return word_classes()
+    check_regular(path)
     found: dict[str, frozenset[str]] = {}
     for count, line in enumerate(read_lines(path), 1):
         name, _, words = normalized(line, form).partition("\t")

@@ -36,5 +36,7 @@ def test_what_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     texts = [str(tmp_path / f"{name}.txt") for name in ("target", "other")]
     assert main([*options, *texts]) == 1
     assert "but Figure 2 needs attention" in capsys.readouterr().err
+    assert main([*options, *texts, "--output", str(tmp_path / "fine/summary.json")]) == 1
+    assert "fine/summary.json: lies in " in capsys.readouterr().err
     assert main([*options, texts[0]]) == 1
     assert "2 labels for 1 files of --translation; give one label for each file" in capsys.readouterr().err

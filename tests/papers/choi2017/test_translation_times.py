@@ -91,3 +91,8 @@ def test_inputs_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "times.csv").exists()
+
+
+def test_a_file_of_a_model_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(times(tmp_path, "--output", str(tmp_path / "two/model.safetensors"))) == 1
+    assert "two/model.safetensors: lies in " in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ def test_the_built_in_language() -> None:
 def test_files_with_mistakes(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "classes.tsv").write_text(text)
     with pytest.raises(UserError, match=message):
+        read_word_classes(str(tmp_path / "classes.tsv"))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "classes.tsv")
+    with pytest.raises(UserError, match=r"classes\.tsv: a pipe or a device; name a file"):
         read_word_classes(str(tmp_path / "classes.tsv"))
 
 
