@@ -46,7 +46,7 @@ def read_score(path: str) -> Score:
                 )
             if found[key] is None and found.get("sentences"):
                 raise UserError(f"{path}: {key} of {part} is null; make it again with the step evaluate")
-    return dict(scores)
+    return {part: scores[part] for part in PARTS if part in scores}
 
 
 def spread(part: Mapping[str, Any], key: str = "bleu") -> str:

@@ -95,7 +95,8 @@ def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
     for text, handle in zip(legend.get_texts(), handles, strict=True):
         text.set_text(str(handle.get_label()))
     literal(legend.get_texts())
-    figure.draw_without_rendering()
+    with warnings.catch_warnings(action="ignore"):  # of missing characters, of which `save` warns
+        figure.draw_without_rendering()
     if legend.get_window_extent().width > figure.bbox.width and columns > 1:
         legend.remove()
         before, after = (math.ceil(len(handles) / number) for number in (columns, columns - 1))

@@ -165,18 +165,27 @@ def run(arguments: argparse.Namespace) -> None:
         reader(language, pieces=side in arguments.pieces) for side, language in zip(SIDES, languages, strict=True)
     )
     readers = (read_source, read, reader(languages[1]))
+    texts = []
+    for number, sides in enumerate(zip(arguments.sources, arguments.references, strict=True)):
+        texts.append(read_parallel(*sides, *arguments.baseline[number + 1 :][:1]))
+        count, each = len(texts[number][0]), len(arguments.scores) // len(sets)
+        for path in arguments.scores[number * each : (number + 1) * each]:
+            if (scored := read_score(path)["all"]["sentences"]) != count:
+                raise UserError(
+                    f"{path}: of {scored} sentences, but {sides[0]} has {count}; name the scores of this set"
+                )
+    html = page(arguments, folder.name)
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
-        files = [arguments.sources[number], arguments.references[number], *arguments.baseline[number + 1 :][:1]]
-        for file, line in scripts(name, read_parallel(*files), of_set, readers):
+        for file, line in scripts(name, texts[number], of_set, readers):
             if (folder / file).exists() and not is_script(folder / file):
                 raise UserError(f"{folder / file}: exists and is not a script of this page; move it elsewhere")
             write_lines(folder / file, [line])
             written.add(file)
+    write_lines(arguments.output, [html])
     for path in folder.iterdir():
         if path.name not in written and is_script(path):
             path.unlink()
-    write_lines(arguments.output, [page(arguments, folder.name)])
 
 
 def with_median_seeds(arguments: argparse.Namespace) -> argparse.Namespace:

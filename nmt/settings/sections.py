@@ -122,10 +122,11 @@ class Select(Section):
     order: Annotated[int, integer(2, 6)] = 4
 
     def to_json(self, *keys: str) -> str:
-        """As in any section, but settings that the rule does not use get their defaults, to have no effect."""
+        """As in any section, but settings that have no effect get their defaults, and shares of 1 are left out."""
         used = {"ranking": "words", "random": "words", "shares": "shares"}.get(self.rule)
         unused = {key: getattr(Select, key) for key in ("words", "shares") if key != used}
-        return Section.to_json(replace(self, **unused), *keys)
+        shares = self.shares and {name: share for name, share in self.shares.items() if share < 1}
+        return Section.to_json(replace(self, **{"shares": shares} | unused), *keys)
 
     @property
     def scores_pairs(self) -> bool:

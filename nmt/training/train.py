@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
         [finished] = processes.any(processes.first and is_finished(training, arguments.output))
         if finished:
             if processes.first:
-                relabel(arguments)
+                relabel(arguments, variant)
                 folders = f"it and {arguments.checkpoints}" if arguments.code else "it"
                 print(
                     f"{training.label}: {arguments.output} holds the model that these settings give; "
@@ -225,10 +225,10 @@ def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> C
     return GreedyBLEU(arguments.development, shortlists, tokenizer_of(arguments, shortlists))
 
 
-def relabel(arguments: argparse.Namespace) -> None:
-    """Write a finished model again if its languages or its normalization are now given differently."""
+def relabel(arguments: argparse.Namespace, variant: Variant) -> None:
+    """Write a finished model again if its languages, its normalization or a seed that it does not use have changed."""
     summary = read_json(arguments.output / SUMMARY)
-    wanted = {"languages": arguments.languages, "normalize": arguments.normalize}
+    wanted = {"languages": arguments.languages, "normalize": arguments.normalize, "seed": variant.optimization.seed}
     if any(summary.get(key) != value for key, value in wanted.items()):
         trained = load_trained(arguments.output)
         shortlists, metrics = [trained.source, trained.target], arguments.output / METRICS

@@ -55,8 +55,8 @@ def arguments(tmp_path: Path) -> list[str]:
         translated = {"source": [*ARABIC.split(" "), "<eos>"], "target": ["feu"], "weights": None}
         (tmp_path / f"{model}.small").write_text(json.dumps({"line": 0, "rank": 0, **translated}) + "\n")
     for system, scores in BLEU.items():
-        for name, bleu in zip(("big", "small"), scores, strict=True):
-            values = dict.fromkeys(("signature", "detokenized_signature"), "a") | {"bleu": bleu, "sentences": 1}
+        for (name, lines), bleu in zip((("big", SENTENCES), ("small", 2)), scores, strict=True):
+            values = dict.fromkeys(("signature", "detokenized_signature"), "a") | {"bleu": bleu, "sentences": lines}
             values |= dict.fromkeys(("detokenized_bleu", "detokenized_ceiling"), 1.0)
             (tmp_path / f"{system}.{name}.json").write_text(json.dumps({"all": values}))
     row = dict.fromkeys(COLUMNS, "1") | {"part": "all", "system": "RNNsearch-50*", "baseline": "RNNencdec-50"}
@@ -144,6 +144,18 @@ def test_what_else_is_in_the_folder_stays(arguments: list[str], tmp_path: Path, 
     assert main(arguments) == 0
     assert (tmp_path / "results/index/big~1.js").is_file()
     assert file.read_text() == "years of work"
+
+
+def test_scores_of_another_set_leave_the_page_as_it_is(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 0
+    before = sorted((tmp_path / "results/index").iterdir())
+    arguments[arguments.index("--scores") + 4] = str(tmp_path / "fixed.big.json")
+    arguments[arguments.index("--sets") + 2] = "renamed"
+    assert main(arguments) == 1
+    assert "fixed.big.json: of 120 sentences, but " in capsys.readouterr().err
+    assert sorted((tmp_path / "results/index").iterdir()) == before
 
 
 def test_a_file_in_the_place_of_a_script_is_not_replaced(

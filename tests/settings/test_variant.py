@@ -180,6 +180,7 @@ def test_what_a_rule_of_selection_does_not_use_does_not_count() -> None:
 def test_shares_count_in_no_order() -> None:
     found = Select.from_json('{"rule": "shares", "shares": {"b": 1, "a": 0.5}}')
     assert found.to_json() == Select("shares", shares={"a": 0.5, "b": 1.0}).to_json()
+    assert found.to_json() == Select("shares", shares={"a": 0.5}).to_json()  # corpora not named are kept whole
 
 
 def test_shards_have_about_that_many_pairs() -> None:

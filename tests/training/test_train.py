@@ -378,6 +378,18 @@ def test_a_model_gets_other_languages_without_a_training(toy: Path, tmp_path: Pa
     assert weights(tmp_path) == before
 
 
+def test_a_model_gets_another_seed_that_it_does_not_use_without_a_training(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So learning curves find the model that it continues by its seed."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(arguments(toy, first)) == 0
+    for seed in (1, 2):
+        assert main([*arguments(toy, second, continues="tiny", seed=seed), "--initial", str(first / "model")]) == 0
+        assert json.loads((second / "model/summary.json").read_text())["seed"] == seed
+    assert "holds the model that these settings give" in capsys.readouterr().err
+
+
 def test_another_initial_model_refuses_to_resume(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

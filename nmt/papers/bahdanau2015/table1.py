@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
     signatures = {score["all"]["signature"] for _, score in scores}
     if len(signatures) > 1:
         raise UserError(f"--scores: made in different ways ({', '.join(sorted(map(str, signatures)))}); make all again")
+    if len(counts := {score["all"]["sentences"] for _, score in scores}) > 1:
+        raise UserError(f"--scores: of {span(counts)} sentences; name the scores of one set")
     if len({tuple(score) for _, score in scores}) > 1:
         raise UserError("--scores: only some of them have a score without unknown words; make all again")
     note = phrase_based_note(arguments, len(scores[0][1]))

@@ -81,6 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
                 "seeds": str(test["seeds"]),
             }
         )
+    for option, column in (("--scores", "sentences"), ("--development-scores", "development_sentences")):
+        if len(counts := {int(row[column]) for row in rows}) > 1:
+            raise UserError(f"{option}: of {span(counts)} sentences; name the scores of one set")
     page = markdown(rows, arguments.generated)
     columns = WITH_SEEDS if has_seeds(rows) else COLUMNS
     write_csv(arguments.output_csv, columns, [[row[column] for column in columns] for row in rows])

@@ -51,7 +51,7 @@ def test_table1_csv(table1: list[str], tmp_path: Path) -> None:
 
 def test_systems_with_the_same_label_are_seeds_of_one(table1: list[str], tmp_path: Path) -> None:
     """10.006 and 13.006 have the mean 11.506 and the standard deviation 3 / root of 2."""
-    dump(tmp_path / "1.json", {"all": score(13.006, 3003), "no_unk": score(20.0, 50)})
+    dump(tmp_path / "1.json", {"all": score(13.006, 3003), "no_unk": score(20.0, 50), "note": "by hand"})
     table1[table1.index("RNNsearch-50*")] = "RNNencdec-30"
     assert main(table1) == 0
     lines = (tmp_path / "table1.csv").read_text(encoding="utf-8").split("\n")
@@ -125,6 +125,10 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 1, "other"), "no_unk": score(1.0, 1)}),
             "made in different ways",
+        ),
+        (
+            lambda _, path: dump(path / "1.json", {"all": score(1.0, 7), "no_unk": score(1.0, 1)}),
+            "--scores: of 7 to 3,003 sentences; name the scores of one set",
         ),
         (lambda _, path: (path / "1.json").write_text("{", encoding="utf-8"), "1.json: not JSON"),
         (lambda _, path: (path / "1.json").unlink(), "1.json: no such file"),
