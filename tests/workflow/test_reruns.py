@@ -45,6 +45,11 @@ def test_seeds_train_only_what_is_new(done: Tree) -> None:
     check(done.plan("seeds: [1234, 7]"), trained_again([f"{variant}-seed7" for variant in VARIANTS]))
 
 
+def test_the_seed_of_a_model_that_continues_another_is_written_to_its_summary(done: Tree) -> None:
+    """`train` finds the model, which does not depend on it; curves of seeds need it."""
+    assert ("train", "RNNsearch-50star") in done.plan("variants: {RNNsearch-50star: {seed: 5}}")
+
+
 @pytest.mark.parametrize("cores", ["1", "16"])
 def test_the_number_of_cores_reruns_nothing(done: Tree, cores: str) -> None:
     assert done.plan(options=("--cores", cores, "--resources", f"gpu={cores}")) == []
