@@ -299,7 +299,7 @@ def _check_variants(experiment: Experiment) -> None:
             raise unknown(variant.continues, variants, where, "variant")
         before = variants[variant.continues]
         for key in keys_of(Architecture):
-            if getattr(before.architecture, key) != getattr(variant.architecture, key):
+            if getattr(before.architecture.layers, key) != getattr(variant.architecture.layers, key):
                 raise UserError(f"{where}: {before.name} has another {key}; both models must have the same layers")
         seen = [variant.name]
         step: Variant | None = variant

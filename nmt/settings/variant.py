@@ -8,7 +8,7 @@ learned.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, get_type_hints
 
 from nmt.settings.checks import (
@@ -67,6 +67,13 @@ class Architecture:
     score_previous: Annotated[bool, flag(), Neutral(False)] = False
     initial_state: Annotated[str, choice("first", "mean"), Neutral("first")] = "first"
     contextualization: Annotated[int | None, optional(integer(1, WIDEST_LAYER)), Neutral(None)] = None
+
+    @property
+    def layers(self) -> Architecture:
+        """The same, with the defaults of what no layer uses: without attention, the settings of the alignment."""
+        if self.attention != "fixed":
+            return self
+        return replace(self, alignment=Architecture.alignment, score_previous=Architecture.score_previous)
 
 
 @dataclass(frozen=True)

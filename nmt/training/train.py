@@ -190,7 +190,7 @@ def first_model(initial: Path | None, variant: Variant, shortlists: list[Shortli
         for one, other in zip(shortlists, (earlier.source, earlier.target), strict=True)
     ):
         raise UserError(f"--shortlists, --codes: not those of the model {initial}; name its own")
-    if earlier.model.architecture != variant.architecture:
+    if earlier.model.architecture.layers != variant.architecture.layers:
         raise UserError(f"--initial: the architecture of {initial} is not this variant's; name another")
     model.load_state_dict(earlier.model.state_dict())
     model.updates = earlier.model.updates

@@ -61,6 +61,12 @@ def paper(overlay: str = "{}") -> Experiment:
     return load(resolve(merge(read(PAPER), yaml.safe_load(overlay))))
 
 
+def test_layers_that_a_continued_model_lacks_may_have_any_size() -> None:
+    """The alignment of a model without attention."""
+    base, more = "{attention: fixed, updates: 1}", "{attention: fixed, updates: 1, continues: base, alignment: 7}"
+    assert paper(f"{{variants: {{base: {base}, more: {more}}}}}").variants["more"].continues == "base"
+
+
 def test_the_paper_has_the_five_variants_of_table_1() -> None:
     variants = paper().variants
     labels = [variant.label for variant in variants.values()]

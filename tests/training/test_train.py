@@ -524,6 +524,10 @@ def test_a_model_of_another_architecture_is_not_continued(
     words = arguments(toy, tmp_path, continues="tiny", hidden=9)
     assert main([*words, "--initial", str(tmp_path / "first" / "model")]) == 1
     assert "is not this variant's; name another\n" in capsys.readouterr().err
+    fixed = {"updates": 2, "attention": "fixed"}
+    assert main(arguments(toy, tmp_path / "fixed", **fixed)) == 0
+    words = arguments(toy, tmp_path, continues="tiny", **fixed, alignment=9)  # of which it has none
+    assert main([*words, "--initial", str(tmp_path / "fixed" / "model")]) == 0
 
 
 def test_a_training_that_cannot_write_its_model_goes_on_from_its_end(
