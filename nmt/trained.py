@@ -113,7 +113,7 @@ def load_trained(folder: str | Path, device: torch.device | str = "cpu") -> Trai
 
 
 def check_output(folder: Path) -> None:
-    """Raise UserError if a model cannot replace `folder`, which holds anything but one or has a name not in UTF-8."""
+    """Raise UserError if a model cannot replace `folder`: it holds something else, or its name is not UTF-8."""
     try:
         str(folder).encode()
     except UnicodeEncodeError:

@@ -59,8 +59,8 @@ def split(
         if new < LEAST * pairs:
             entries = ", ".join(entry for pair in given.values() for entry in pair)
             raise UserError(
-                f"{entries}: {pairs - new:,} of the {pairs:,} pairs of training text have a sentence of this text; "
-                "leave them out of one of the two"
+                f"{entries}: {pairs - new:,} of the {pairs:,} pairs of training text contain a sentence of this "
+                "text; remove these pairs from one of the two"
             )
         places = _drawn(keys, seen, sum(lines.values()), seed)
         counts, first = {}, 0

@@ -42,7 +42,7 @@ def grouped(labels: Sequence[str], option: str, paths: Sequence[Item]) -> dict[s
     return groups
 
 
-def paired(labels: Sequence[str], option: str, paths: Sequence[str]) -> dict[str, str]:
+def paired(labels: Sequence[str], option: str, paths: Sequence[Item]) -> dict[str, Item]:
     """Label -> the only file of this model; UserError as `grouped`, and where a label is repeated."""
     groups = grouped(labels, option, paths)
     for label, files in groups.items():

@@ -166,8 +166,8 @@ def run(arguments: argparse.Namespace) -> None:
     last = None if arguments.configs else last_run()
     experiment = read_experiment(*last) if last else read_experiment(arguments.configs)
     if not arguments.configs:
-        none = "the default, as none that ran here has its file" if recorded_runs() else "the default, as none ran here"
-        why = "the last that ran here and has its file" if last else none
+        ran = "that ran here has its file" if recorded_runs() else "ran here"
+        why = "the last that ran here and has its file" if last else f"the default, as no experiment {ran}"
         print(f"{experiment.name}: {why}", file=sys.stderr)
     while True:
         now = time.time()

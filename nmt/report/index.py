@@ -165,16 +165,11 @@ def run(arguments: argparse.Namespace) -> None:
         reader(language, pieces=side in arguments.pieces) for side, language in zip(SIDES, languages, strict=True)
     )
     readers = (read_source, read, reader(languages[1]))
-    texts = []
-    for number, sides in enumerate(zip(arguments.sources, arguments.references, strict=True)):
-        texts.append(read_parallel(*sides, *arguments.baseline[number + 1 :][:1]))
-        count, each = len(texts[number][0]), len(arguments.scores) // len(sets)
-        for path in arguments.scores[number * each : (number + 1) * each]:
-            if (scored := read_score(path)["all"]["sentences"]) != count:
-                raise UserError(
-                    f"{path}: of {scored} sentences, but {sides[0]} has {count}; name the scores of this set"
-                )
-    html = page(arguments, folder.name)
+    texts = [
+        read_parallel(*sides, *arguments.baseline[number + 1 :][:1])
+        for number, sides in enumerate(zip(arguments.sources, arguments.references, strict=True))
+    ]
+    html = page(arguments, folder.name, [len(source) for source, *_ in texts])
     for number, name in enumerate(sets):
         of_set = arguments.alignments[number * len(labels) : (number + 1) * len(labels)]
         for file, line in scripts(name, texts[number], of_set, readers):
@@ -258,8 +253,8 @@ def _call(function: str, *values: Any) -> str:
     return f"{CALL}{function}({', '.join(json.dumps(value, separators=(',', ':')) for value in values)});"
 
 
-def page(arguments: argparse.Namespace, folder: str) -> str:
-    """The page, whose scripts lie in `folder`."""
+def page(arguments: argparse.Namespace, folder: str, sentences: Sequence[int]) -> str:
+    """The page, whose scripts lie in `folder`; `sentences` are those of each set. Raises UserError."""
     shown = zip(arguments.shown, arguments.titles, arguments.captions, strict=True)
     sections = [Section(Path(file), title, caption, arguments.output.parent) for file, title, caption in shown]
     systems = [*arguments.labels, *arguments.baseline[:1]]
@@ -267,6 +262,12 @@ def page(arguments: argparse.Namespace, folder: str) -> str:
     for number, name in enumerate(arguments.sets):
         files = arguments.scores[number * len(systems) : (number + 1) * len(systems)]
         bleu[name] = [_bleu(path) for path in files]
+        for path in files:
+            if (scored := read_score(path)["all"]["sentences"]) != sentences[number]:
+                raise UserError(
+                    f"{path}: of {scored} sentences, but {arguments.sources[number]} has {sentences[number]}; name the "
+                    "scores of this set"
+                )
     setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems, "bleu": bleu}
     held = json.dumps({**setup, "models": len(arguments.labels)}).replace("<", "\\u003c")
     title = ": ".join(part for part in (arguments.title, arguments.experiment) if part)

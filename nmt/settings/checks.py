@@ -38,8 +38,8 @@ UNPLAIN = re.compile(r"^-|[\x00-\x1f\x7f-\x9f\u2028\u2029{}<>\\]")
 class Check:
     """What a setting may hold: `accepts` decides, `expected` says it in words, `schema` in JSON Schema.
 
-    The schema may accept what the check refuses, never the reverse. Of an accepted value `form` makes the one that is
-    used: of 1 the number 1.0, and in a path, of ~ the user's home.
+    The schema may accept what the check refuses, never the reverse. `form` converts an accepted value to the
+    one that is used: 1 to the number 1.0, and ~ in a path to the user's home.
     """
 
     expected: str

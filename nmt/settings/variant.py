@@ -164,7 +164,7 @@ class Variant:
         retrains nothing, and open checkpoints still resume. For the same reason a setting that the kind of model or of
         optimizer does not use is left out, or has its default where it was not always left out.
         """
-        settings = learned(self.architecture) | learned(self.optimization)
+        settings = learned(self.architecture.layers) | learned(self.optimization)
         if self.continues is not None:  # the initial weights are those of the other model
             settings["continues"] = self.continues
             settings |= {key: getattr(Optimization, key) for key in ("initialization_scale", "attention_scale")}
@@ -173,7 +173,6 @@ class Variant:
                 settings["seed"] = Optimization.seed
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
-            settings.pop("score_previous", None)
         if self.architecture.unit == "gated":
             settings.pop("forget_bias", None)
         if self.optimization.optimizer == "adam":

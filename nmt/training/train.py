@@ -226,7 +226,7 @@ def greedy_bleu(arguments: argparse.Namespace, shortlists: list[Shortlist]) -> C
 
 
 def relabel(arguments: argparse.Namespace, variant: Variant) -> None:
-    """Write a finished model again if its languages, its normalization or a seed that it does not use have changed."""
+    """Write a finished model again if its languages, its normalization or the seed, if unused, have changed."""
     summary = read_json(arguments.output / SUMMARY)
     wanted = {"languages": arguments.languages, "normalize": arguments.normalize, "seed": variant.optimization.seed}
     if any(summary.get(key) != value for key, value in wanted.items()):

@@ -398,8 +398,8 @@ def test_given_text_that_has_most_of_the_training_text_is_named(capsys: pytest.C
     given = ["--train", "train.de", "train.fi", "--dev", "most.de", "most.fi"]
     assert main(["new", "mine", *given, "--split", "1"]) == 1
     assert capsys.readouterr().err == (
-        "nmt new: most.de, most.fi: 70 of the 123 pairs of training text have a sentence of this text; leave them out "
-        "of one of the two\n"
+        "nmt new: most.de, most.fi: 70 of the 123 pairs of training text contain a sentence of this text; remove these "
+        "pairs from one of the two\n"
     )
 
 

@@ -267,10 +267,10 @@ def test_without_a_name_it_says_which_experiment_it_shows(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(CONFIG)
-    for expected in ("wmt14: the default, as none ran here", "toy: the last that ran here and has its file"):
+    for expected in ("wmt14: the default, as no experiment ran here", "toy: the last that ran here and has its file"):
         assert main(["status"]) == 0
         assert capsys.readouterr().err == f"{expected}\n"
         record("toy", ["mine.yaml"], "results/toy")
     (tmp_path / "mine.yaml").unlink()
     assert main(["status"]) == 0
-    assert capsys.readouterr().err == "wmt14: the default, as none that ran here has its file\n"
+    assert capsys.readouterr().err == "wmt14: the default, as no experiment that ran here has its file\n"

@@ -26,7 +26,7 @@ rule train:
         **growing(mem_mb=16000, runtime=2880, gpu=1),
     params:
         learned=lambda wildcards: EXPERIMENT.variants[wildcards.variant].learned(),
-        seed=lambda wildcards: EXPERIMENT.variants[wildcards.variant].optimization.seed,  # which tables show, even if unused
+        seed=lambda wildcards: EXPERIMENT.variants[wildcards.variant].optimization.seed,  # tables show it even if unused
         code=model_code("train"),
         settings=untracked(lambda wildcards: EXPERIMENT.variants[wildcards.variant].to_json()),
         checkpoints=untracked(lambda wildcards: f"{DATA}/checkpoints/{wildcards.variant}"),

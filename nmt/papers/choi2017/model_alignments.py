@@ -6,17 +6,19 @@ The weights of fine-grained attention are averaged over the dimensions of an ann
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from nmt.evaluation.sentences import paired
 from nmt.papers.choi2017.weights import add_line_argument, encode_line
 from nmt.report.panels import Panel, write_panels
 from nmt.search.alignments import alignments
-from nmt.system.files import check_apart
 from nmt.system.options import Output, add_device_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
+    parser.add_argument(
+        "--model", required=True, nargs="+", type=Path, metavar="DIR", help="folders that the step train wrote"
+    )
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized sentences")
     parser.add_argument(
@@ -32,7 +34,6 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.system.device import prepare
     from nmt.trained import load_trained
 
-    check_apart([arguments.output], arguments.model)
     device = prepare(arguments)
     models = paired(arguments.labels, "--model", arguments.model)
     translations = paired(arguments.labels, "--translation", arguments.translation)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import time
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.evaluation.sentences import paired
 from nmt.settings.sections import Translate
 from nmt.system.errors import UserError
-from nmt.system.files import check_apart
 from nmt.system.options import Output, add_device_arguments
 from nmt.system.progress import SILENT_SECONDS, Progress
 from nmt.system.tables import Cell, number, write_csv
@@ -30,7 +30,9 @@ COLUMNS = ("model", "batch", "turn", "sentences", "seconds", "beam", "device")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--models", required=True, nargs="+", metavar="DIR", help="folders that the step train wrote")
+    parser.add_argument(
+        "--models", required=True, nargs="+", type=Path, metavar="DIR", help="folders that the step train wrote"
+    )
     parser.add_argument("--labels", required=True, nargs="+", help="names of the models")
     parser.add_argument("--source", required=True, metavar="FILE", help="tokenized text, one sentence per line")
     parser.add_argument(
@@ -51,7 +53,6 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.system.device import device_name, prepare
     from nmt.trained import load_trained
 
-    check_apart([arguments.output], arguments.models)
     device = prepare(arguments)
     folders = paired(arguments.labels, "--models", arguments.models)
     models = {label: load_trained(folder, device) for label, folder in folders.items()}
