@@ -46,7 +46,7 @@ from nmt.system.claims import check_unclaimed, take_over
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.errors import UserError, warn
-from nmt.system.files import check_room
+from nmt.system.files import MODEL, check_room
 from nmt.system.records import IMMEDIATE
 from nmt.system.scheduler import check_slurm
 from nmt.system.text import read_json
@@ -328,7 +328,7 @@ def last_lines(experiment: Experiment) -> list[str]:
     [first, *_], models = experiment.corpora.test, f"data/{experiment.name}/models"
     files = {one: Path(f"data/{experiment.name}/evaluation/{one}/{first}.json") for one in experiment.systems}
     scores = {system: float(read_json(file)["all"]["bleu"]) for system, file in files.items() if file.is_file()}
-    there = [name for name in experiment.variants if Path(models, name, "model.safetensors").is_file()]
+    there = [name for name in experiment.variants if Path(models, name, MODEL).is_file()]
     best = max(there, key=lambda name: scores.get(name, 0.0), default=None)
     of_label: dict[str, list[float]] = {}  # for a model with several seeds, their mean
     for system, score in scores.items():

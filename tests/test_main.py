@@ -233,6 +233,7 @@ BINARIZE = ["binarize", "--shortlists", "other", "other", "--seed", "1", "--text
         (["shortlist", "--settings", "{}", "--input", "text", "--output", "link"], "link: is read too"),
         (["translate", "--model", "folder", "--source", "text", "--output", "folder/../link"], "link: is read too"),
         (["translate", "--model", "folder", "--output", "folder/out"], "folder/out: lies in folder, which is read"),
+        (["tokenize", "--input", "text", "--output", "model/summary.json"], "lies in the folder of a model, "),
         (["score", "text", "other", "--model", "folder", "--output", "text"], "text: is read too"),
         (["nll", "--model", "folder", "--texts", "other", "text", "--output", "text"], "text: is read too"),
         (["clean", "--texts", "text", "other", "--output", "text"], "text: is read too"),
@@ -250,6 +251,8 @@ def test_an_output_that_is_an_input_is_refused(
     (tmp_path / "folder").mkdir()
     for name in ("text", "other"):
         (tmp_path / name).write_text("words\n")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/model.safetensors").touch()
     (tmp_path / "link").symlink_to("text")
     (tmp_path / "folder/link").symlink_to("../text")
     (tmp_path / "link to all").symlink_to(".")

@@ -126,8 +126,9 @@ def run(arguments: argparse.Namespace) -> None:
         corpora = {row[0]: whole(row[kept]) for row in read_csv(arguments.audit, AUDIT) if row[0] != TOTAL}
     except ValueError as error:
         raise UserError(f"{arguments.audit}: pairs_kept: {error}; make the file again") from None
-    if repeated := [name for name, times in Counter(arguments.names).items() if times > 1]:
-        raise UserError(f"--names: {repeated[0]} is there twice; name each text once")
+    for name, times in Counter([*corpora, TOTAL, *arguments.names]).items():
+        if times > 1:
+            raise UserError(f"--names: {name} has a row already; give each text a name of its own")
     for pair in zip(arguments.sources, arguments.targets, strict=True):
         for _ in read_byte_pairs(*pair):  # which refuses sides of different lengths
             pass

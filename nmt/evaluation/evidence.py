@@ -18,7 +18,7 @@ from typing import Any
 
 from nmt.corpora.pairs import byte_lines, read_pairs
 from nmt.corpora.train_lm import estimate, load_model, mask, vocabulary
-from nmt.evaluation.scores import read_score
+from nmt.evaluation.scores import check_alike, read_score
 from nmt.evaluation.sentences import paired
 from nmt.settings.checks import checked, integer
 from nmt.system.errors import UserError
@@ -98,6 +98,10 @@ def run(arguments: argparse.Namespace) -> None:
         paired(labels, option, files)
     texts = [*zip(arguments.sources, arguments.targets, strict=True), arguments.test]
     pairs = [sum(1 for _ in read_pairs(source, target)) for source, target in texts]
+    scores = {path: read_score(path)["all"] for path in evaluations if path}
+    if scores:
+        check_alike({str(arguments.test[0]): {"sentences": pairs[-1]}, **scores}, "sentences")
+        check_alike(scores, "signature")
     sources, targets = (
         side(arguments.lmplz, arguments.order, list(map(Path, files)), test)
         for files, test in zip((arguments.sources, arguments.targets), arguments.test, strict=True)
@@ -108,6 +112,6 @@ def run(arguments: argparse.Namespace) -> None:
     ):
         counts = [cell for column in (0, 1) for cell in (source[column], target[column])]
         measures = [number(cell, 2) for column in (2, 3) for cell in (source[column], target[column])]
-        bleu = read_score(evaluation)["all"]["bleu"] if evaluation else None
+        bleu = scores[evaluation]["bleu"] if evaluation else None
         rows.append([label, pair_count, *counts, *measures, number(bleu, 2)])
     write_csv(arguments.output, COLUMNS, rows)

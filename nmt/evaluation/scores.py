@@ -49,6 +49,19 @@ def read_score(path: str) -> Score:
     return {part: scores[part] for part in PARTS if part in scores}
 
 
+def check_alike(scores: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
+    """Refuse scores that differ in one of `keys`, such as their sentences; `scores` maps a file to what is in it.
+
+    Raises UserError.
+    """
+    (first, expected), *others = scores.items()
+    for path, found in others:
+        for key in keys:
+            if found[key] != expected[key]:
+                other = f"{key}: {found[key]}, but of {first}: {expected[key]}"
+                raise UserError(f"{path}: {other}; name scores of one set, made in one way")
+
+
 def spread(part: Mapping[str, Any], key: str = "bleu") -> str:
     """A mean of `read_scores` with two decimals and, of several seeds, ± its standard deviation; "" without one."""
     deviation = part[f"{key}_sd"]
@@ -65,16 +78,17 @@ def read_scores(paths: Sequence[str]) -> Score:
     """The scores of the trainings of one model, which differ in their seeds.
 
     In each part, BLEU is their mean; `seeds` says how many there are, and `bleu_sd` and `detokenized_bleu_sd` are their
-    standard deviations (n - 1), None for one. Raises UserError where they are of different sets.
+    standard deviations (n - 1), None for one. Raises UserError where they are not of one set, made in one way.
     """
     scores = [read_score(path) for path in paths]
+    for path, score in zip(paths, scores, strict=True):
+        if score.keys() != scores[0].keys():
+            raise UserError(f"{path}: only one of it and {paths[0]} has a score without unknown words; make both again")
     joined: Score = {}
     for part, first in scores[0].items():
-        found = [score.get(part, {}) for score in scores]
+        found = [score[part] for score in scores]
         joined[part] = {**first, "seeds": len(found)}
-        for path, one in zip(paths, found, strict=True):
-            if one.keys() != first.keys() or any(one[key] != first[key] for key in first if key not in BLEU):
-                raise UserError(f"{path}: made in another way than {paths[0]}, or on other text; make both again")
+        check_alike(dict(zip(paths, found, strict=True)), *(key for key in VALUES if key not in BLEU))
         for key in BLEU:
             values = [one[key] for one in found if one[key] is not None]
             joined[part][key] = fmean(values) if values else None

@@ -18,7 +18,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from nmt.corpora.pairs import split_words
 from nmt.corpora.shortlist import EOS_SYMBOL
-from nmt.evaluation.scores import read_score
+from nmt.evaluation.scores import check_alike, read_score
 from nmt.evaluation.sentences import grouped, read_parallel
 from nmt.report.markup import add_generated_argument
 from nmt.report.page import JOINT, Reader, document, emphasized, escape, reader, script, shades, show_table
@@ -262,17 +262,14 @@ def page(arguments: argparse.Namespace, folder: str, sentences: Sequence[int]) -
     for number, name in enumerate(arguments.sets):
         files = arguments.scores[number * len(systems) : (number + 1) * len(systems)]
         bleu[name] = [_bleu(path) for path in files]
-        for path in files:
-            if (scored := read_score(path)["all"]["sentences"]) != sentences[number]:
-                raise UserError(
-                    f"{path}: of {scored} sentences, but {arguments.sources[number]} has {sentences[number]}; name the "
-                    "scores of this set"
-                )
+        scores = {path: read_score(path)["all"] for path in files}
+        check_alike({arguments.sources[number]: {"sentences": sentences[number]}, **scores}, "sentences")
+        check_alike(scores, "signature")
     setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems, "bleu": bleu}
     held = json.dumps({**setup, "models": len(arguments.labels)}).replace("<", "\\u003c")
     title = ": ".join(part for part in (arguments.title, arguments.experiment) if part)
     results = f"{emphasized(arguments.reference)}, reproduced: the" if arguments.reference else "The"
-    tabs = {"Summary": summary(arguments, sections, bleu), "Sentences": SENTENCES}
+    tabs = {"Summary": summary(arguments, sections, bleu, sentences[0]), "Sentences": SENTENCES}
     for tab, endings in (("Tables", TABLES), ("Figures", FIGURES)):
         if chosen := [one for one in sections if one.file.suffix in endings]:
             tabs[tab] = f"{links(tab, chosen)}\n{''.join(one.html for one in chosen)}"
@@ -285,10 +282,15 @@ def page(arguments: argparse.Namespace, folder: str, sentences: Sequence[int]) -
     return document(title, body, generated=arguments.generated)
 
 
-def summary(arguments: argparse.Namespace, sections: Sequence[Section], bleu: Mapping[str, Sequence[float]]) -> str:
-    """What the paper claims and what the numbers say about it, BLEU, a small figure, and links to all that is shown."""
+def summary(
+    arguments: argparse.Namespace, sections: Sequence[Section], bleu: Mapping[str, Sequence[float]], sentences: int
+) -> str:
+    """What the paper claims and what the numbers say about it, BLEU, a small figure, and links to all that is shown.
+
+    `sentences` is how many the first set has.
+    """
     systems, first = [*arguments.labels, *arguments.baseline[:1]], arguments.sets[0]
-    compared = read_comparisons(arguments.significance, arguments.pair) if arguments.pair else []
+    compared = read_comparisons(arguments.significance, arguments.pair, sentences) if arguments.pair else []
     found = finding(first, dict(zip(systems, bleu[first], strict=True)), compared)
     claim = f"<p>The paper’s claim: {emphasized(arguments.claim)}</p>\n" if arguments.claim else ""
     [figure] = [one for one in sections if one.file == Path(arguments.front)]

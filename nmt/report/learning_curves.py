@@ -109,9 +109,11 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
 
 
 def continued(curve: Curve, place: int, earlier: Sequence[Curve]) -> Curve | None:
-    """The one of `earlier` with the seed of `curve`; in a file without seeds, the one at its `place`."""
+    """The one of `earlier` that `curve` continues: the only one, or that with its seed; without seeds, by `place`."""
     if curve.seed is None:
         return earlier[place] if place < len(earlier) else None
+    if len(earlier) == 1:
+        return earlier[0]
     return next((one for one in earlier if one.seed == curve.seed), None)
 
 

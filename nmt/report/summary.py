@@ -9,7 +9,7 @@ from nmt.report.markup import listed
 from nmt.report.page import SCROLLED, escape
 from nmt.report.significance import COLUMNS, LEVEL
 from nmt.system.errors import UserError
-from nmt.system.tables import read_csv, real
+from nmt.system.tables import read_csv, real, whole
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,24 @@ class Comparison:
     is_significant: bool
 
 
-def read_comparisons(path: str, pairs: Sequence[Sequence[str]]) -> list[Comparison]:
-    """The comparisons of `pairs` on all sentences, from the table of the step significance. Raises UserError."""
+def read_comparisons(path: str, pairs: Sequence[Sequence[str]], sentences: int) -> list[Comparison]:
+    """The comparisons of `pairs` on all `sentences` of a set, from the table of the step significance.
+
+    Raises UserError.
+    """
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in read_csv(path, COLUMNS)]
     found = {(row["system"], row["baseline"]): row for row in rows if row["part"] == "all"}
     comparisons = []
     for system, baseline in pairs:
         try:
             row = found[system, baseline]
-            difference, p_value = real(row["difference"]), real(row["p_holm"])
+            difference, p_value, of = real(row["difference"]), real(row["p_holm"]), whole(row["sentences"])
         except (KeyError, ValueError):
             raise UserError(
                 f"{path}: does not compare {system} with {baseline} on all sentences; make the file again"
             ) from None
+        if of != sentences:
+            raise UserError(f"{path}: of {of} sentences, but the set has {sentences}; name the table of this set")
         comparisons.append(Comparison(system, baseline, difference, p_value < LEVEL))
     return comparisons
 

@@ -127,7 +127,8 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
 
 def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[str]) -> None:
     """UserError where Snakemake's --report, one of `words`, would replace one of `files`, say <results>/index.html, or
-    lie among the experiment's data or in a folder that is not there. The run itself makes the folder of results.
+    lie among the experiment's data or in a folder that is not there. The run itself makes the folder of results and
+    those that it lies in.
     """
     made = {os.path.realpath(file.replace("<results>", experiment.results)) for file in files}
     data, results = (Path(os.path.realpath(folder)) for folder in (f"data/{experiment.name}", experiment.results))
@@ -138,7 +139,7 @@ def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[s
         if file and (place in made or Path(place).is_relative_to(data)):
             raise UserError(f"--report {file}: the run writes this file itself; name another")
         folder = Path(place).parent
-        if file and folder != results and not folder.is_dir():
+        if file and folder not in (results, *results.parents) and not folder.is_dir():
             raise UserError(f"--report {file}: no such folder; make it, or name another")
 
 

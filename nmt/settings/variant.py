@@ -8,6 +8,7 @@ learned.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, get_type_hints
 
@@ -169,7 +170,7 @@ class Variant:
             settings["continues"] = self.continues
             settings |= {key: getattr(Optimization, key) for key in ("initialization_scale", "attention_scale")}
             settings.pop("forget_bias", None)
-            if self.optimization.dropout == 0:
+            if not has_seed(settings):
                 settings["seed"] = Optimization.seed
         if self.architecture.attention == "fixed":
             del settings["alignment"], settings["attention_scale"]
@@ -178,6 +179,27 @@ class Variant:
         if self.optimization.optimizer == "adam":
             settings |= {"rho": Optimization.rho, "epsilon": Optimization.epsilon}
         return settings
+
+
+def has_seed(settings: Mapping[str, Any]) -> bool:
+    """Whether a seed decides what is learned, by the settings of `Variant.learned`.
+
+    It draws the initial weights and the masks of dropout; a model that continues another begins with its weights.
+    """
+    return "continues" not in settings or "dropout" in settings
+
+
+def relearned(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """`settings` of a checkpoint without what `Variant.learned` leaves out now, as an earlier version did not.
+
+    What is no setting of a variant stays; so do all, where they are those of no variant.
+    """
+    own = {key: settings[key] for key in SETTINGS if key in settings}
+    try:
+        kept = Variant.build({"name": "checkpoint", **own}, "checkpoint").learned()
+    except UserError:
+        return dict(settings)
+    return {key: kept.get(key, value) for key, value in settings.items() if key in kept or key not in SETTINGS}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from nmt.system.errors import UserError
 
 _PIPES: set[tuple[int, int]] = set()  # those that have been read
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
+MODEL = "model.safetensors"  # the folder that has it is that of a model
 PARTIAL, FORMER = ".partial", ".former"
 
 
@@ -132,6 +133,13 @@ def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str 
             raise UserError(f"{path}: is read too; name another output")
         for folder in read.keys() & {one for one in final.parents if not one.is_file()}:
             raise UserError(f"{path}: lies in {read[folder]}, which is read; name another output")
+
+
+def check_no_model(path: str | os.PathLike[str]) -> None:
+    """Raise UserError where a file `path` would lie in the folder of a model, which training replaces as a whole."""
+    folder = Path(os.path.realpath(path)).parent
+    if (folder / MODEL).is_file():
+        raise UserError(f"{path}: lies in the folder of a model, {folder}; name another output")
 
 
 def check_outside(folder: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

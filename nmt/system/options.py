@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path, PosixPath
 
 from nmt.system.errors import UserError
-from nmt.system.files import check_apart, check_outputs, check_outside, is_named_pipe
+from nmt.system.files import check_apart, check_no_model, check_outputs, check_outside, is_named_pipe
 
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
@@ -31,9 +31,10 @@ class ReplacedFolder(OutputFolder):
 def check(arguments: argparse.Namespace) -> None:
     """Raise UserError, before any work, for a number out of range and an output that is not writable.
 
-    An output that is named twice, that is an input, or that is a file to which a shell has redirected a stream, is
-    refused, too. So is a replaced folder that contains an input. Every other path among the options is an input, as is
-    a word that names a file; neither may be a named pipe. Standard input is an input, too, if it is a file.
+    An output that is named twice, that is an input, that lies in the folder of a model, or that is a file to which a
+    shell has redirected a stream, is refused, too. So is a replaced folder that contains an input. Every other path
+    among the options is an input, as is a word that names a file; neither may be a named pipe. Standard input is an
+    input, too, if it is a file.
     """
     check_numbers(arguments)
     outputs, inputs = [], []
@@ -48,9 +49,11 @@ def check(arguments: argparse.Namespace) -> None:
         inputs.append(STANDARD_INPUT)
     check_apart(outputs, inputs)
     _check_streams(outputs)
-    for folder in outputs:
-        if isinstance(folder, ReplacedFolder):
-            check_outside(folder, inputs)
+    for path in outputs:
+        if isinstance(path, ReplacedFolder):
+            check_outside(path, inputs)
+        elif isinstance(path, Output):
+            check_no_model(path)
     check_outputs(map(_written, outputs))
 
 

@@ -1,7 +1,7 @@
 """Checkpoints: the state of a training run between two updates. The last two are on disk, and one is always whole.
 
 A file begins with the SHA-256 digest of the rest, which torch.save writes, so that damage is detected. No random state
-is saved: after the initial weights, a batch and the masks of dropout depend only on the seed and on their number.
+is saved: the initial weights and the masks of dropout follow from the seed, and a batch from its number.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 import torch
 
 from nmt.settings.sections import NFC
+from nmt.settings.variant import has_seed, relearned
 from nmt.system.errors import UserError, warn
 from nmt.system.files import atomic, check_replaceable, of_names, regular, sync_folder
 from nmt.system.locks import acquire
@@ -178,8 +179,10 @@ def read_checkpoint(folder: Path, settings: dict[str, Any], code: str = "") -> C
 
 def _differing(checkpoint: Checkpoint, settings: dict[str, Any], code: str) -> list[str]:
     """The names of the settings that differ from those of `checkpoint`; "code" if other code has finished it."""
-    before = checkpoint.settings
+    before = relearned(checkpoint.settings)
     differing = [key for key in {**before, **settings} if before.get(key) != settings.get(key)]
+    if "seed" in differing and not (has_seed(before) and has_seed(settings)):
+        differing.remove("seed")  # one of them has none: so "continues" or "dropout" differs, too
     return [*differing, "code"] if checkpoint.finished and checkpoint.code != code else differing
 
 

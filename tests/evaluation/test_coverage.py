@@ -93,11 +93,13 @@ def test_sets_and_names_go_together(words: list[str], capsys: pytest.CaptureFixt
 def test_a_text_is_named_once_and_has_two_sides_of_one_length(
     tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    twice = list(words)
-    for option in ("--names", "--sources", "--targets"):
-        twice.insert(twice.index(option) + 1, twice[twice.index(option) + 1])
-    assert main(twice) == 1
-    assert "--names: test is there twice; name each text once\n" in capsys.readouterr().err
+    for name in ("test", "total", "first"):
+        twice = list(words)
+        for option in ("--names", "--sources", "--targets"):
+            twice.insert(twice.index(option) + 1, twice[twice.index(option) + 1])
+        twice[twice.index("--names") + 1] = name
+        assert main(twice) == 1
+        assert f"--names: {name} has a row already; give each text a name of its own\n" in capsys.readouterr().err
     (tmp_path / "test.fr").write_text("x\n")
     assert main(words) == 1
     assert "test.en has 2 lines, " in capsys.readouterr().err

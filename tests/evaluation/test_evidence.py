@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,13 +45,33 @@ def test_the_nearer_text_is_worth_more(tmp_path: Path, words: list[str]) -> None
     assert near["source_words"] == str(sum(len(source.split()) for source, _ in sentences(NEWS, 200, 1)))
 
 
+def evaluation(path: Path, bleu: float, count: int = 50, signature: str = "tok:none") -> str:
+    score = {"bleu": bleu, "sentences": count, "signature": signature}
+    score |= {"detokenized_bleu": bleu, "detokenized_ceiling": 99.5, "detokenized_signature": "tok:13a"}
+    path.write_text(json.dumps({"all": score}))
+    return str(path)
+
+
 def test_bleu_is_that_of_the_evaluations(tmp_path: Path, words: list[str]) -> None:
-    for label, bleu, sentences_of_set in (("near", 12.345, 50), ("far", None, 0)):
-        score = {"bleu": bleu, "sentences": sentences_of_set, "signature": "tok:none"}
-        score |= {"detokenized_bleu": bleu, "detokenized_ceiling": 99.5, "detokenized_signature": "tok:13a"}
-        (tmp_path / f"{label}.json").write_text(json.dumps({"all": score}))
-    assert main([*words, "--evaluations", str(tmp_path / "near.json"), str(tmp_path / "far.json")]) == 0
-    assert [row["bleu"] for row in table(tmp_path).values()] == ["12.35", ""]
+    near, far = evaluation(tmp_path / "near.json", 12.345), evaluation(tmp_path / "far.json", 6.5)
+    assert main([*words, "--evaluations", near, far]) == 0
+    assert [row["bleu"] for row in table(tmp_path).values()] == ["12.35", "6.50"]
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ({"count": 60}, "far.json: sentences: 60, but of {}/test.en: 50; name scores of one set"),
+        ({"signature": "tok:char"}, "far.json: signature: tok:char, but of {}/near.json: tok:none; name scores"),
+    ],
+)
+def test_evaluations_are_of_the_test_set_in_one_way(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str], odd: dict[str, Any], said: str
+) -> None:
+    near, far = evaluation(tmp_path / "near.json", 12.345), evaluation(tmp_path / "far.json", 6.5, **odd)
+    assert main([*words, "--evaluations", near, far]) == 1
+    assert said.format(tmp_path) in capsys.readouterr().err
+    assert not (tmp_path / "evidence.csv").exists()
 
 
 @pytest.mark.parametrize(("lines", "lacking"), [("a b\nb a a\na x\ny b\n", ["c", "d"]), ("c b\nb a d\na x\ny b\n", [])])

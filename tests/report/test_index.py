@@ -60,7 +60,7 @@ def arguments(tmp_path: Path) -> list[str]:
             values |= dict.fromkeys(("detokenized_bleu", "detokenized_ceiling"), 1.0)
             (tmp_path / f"{system}.{name}.json").write_text(json.dumps({"all": values}))
     row = dict.fromkeys(COLUMNS, "1") | {"part": "all", "system": "RNNsearch-50*", "baseline": "RNNencdec-50"}
-    row |= {"difference": "22.07", "p_holm": "0.0010"}
+    row |= {"difference": "22.07", "p_holm": "0.0010", "sentences": str(SENTENCES)}
     (tmp_path / "significance.csv").write_text(f"{','.join(COLUMNS)}\n{','.join(row.values())}\n")
     for name in ("table1.md", "small/table1.md"):
         (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -151,10 +151,15 @@ def test_scores_of_another_set_leave_the_page_as_it_is(
 ) -> None:
     assert main(arguments) == 0
     before = sorted((tmp_path / "results/index").iterdir())
-    arguments[arguments.index("--scores") + 4] = str(tmp_path / "fixed.big.json")
     arguments[arguments.index("--sets") + 2] = "renamed"
+    other_set = list(arguments)
+    other_set[other_set.index("--scores") + 4] = str(tmp_path / "fixed.big.json")
+    assert main(other_set) == 1
+    assert f"fixed.big.json: sentences: 120, but of {tmp_path}/small.source: 2; " in capsys.readouterr().err
+    one = json.loads((tmp_path / "looks.big.json").read_text())
+    (tmp_path / "looks.big.json").write_text(json.dumps({"all": one["all"] | {"signature": "other"}}))
     assert main(arguments) == 1
-    assert "fixed.big.json: of 120 sentences, but " in capsys.readouterr().err
+    assert f"looks.big.json: signature: other, but of {tmp_path}/fixed.big.json: a; " in capsys.readouterr().err
     assert sorted((tmp_path / "results/index").iterdir()) == before
 
 
@@ -504,6 +509,11 @@ def test_a_table_that_lacks_a_pair_is_one_line(
 ) -> None:
     assert main([*arguments, "--pair", "RNNencdec-50", "RNNsearch-50*"]) == 1
     said = "does not compare RNNencdec-50 with RNNsearch-50* on all sentences; make the file again\n"
+    assert capsys.readouterr().err.endswith(said)
+    table = tmp_path / "significance.csv"
+    table.write_text(table.read_text().replace(f",{SENTENCES},", ",60,"))
+    assert main(arguments) == 1
+    said = f"{table}: of 60 sentences, but the set has {SENTENCES}; name the table of this set\n"
     assert capsys.readouterr().err.endswith(said)
     place = arguments.index("--significance")
     assert main(arguments[:place] + arguments[place + 2 :]) == 1

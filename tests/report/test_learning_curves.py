@@ -124,6 +124,13 @@ def test_a_model_continues_that_of_its_own_seed(tmp_path: Path) -> None:
     assert figure.axes[0].lines[1].get_xydata().tolist() == [[150, fmean([80, 40])]]
 
 
+def test_a_model_with_a_seed_of_its_own_continues_the_only_one(tmp_path: Path) -> None:
+    rows = ["a,train_nll,100,1,60,1,0", "b,train_nll,150,2,40,2,100"]
+    with style():
+        figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)), {"b": "a"})
+    assert figure.axes[0].lines[1].get_xydata().tolist() == [[150, fmean([60, 40])]]
+
+
 def test_the_line_is_at_the_model_that_was_kept_of_the_one_before(tmp_path: Path) -> None:
     """With a patience, that one has gone on after its best model; its later points say nothing of the next one."""
     rows = [*("a,train_nll,100,1,60,1,0", "a,train_nll,200,2,50,1,0", "a,train_nll,400,4,20,1,0")]

@@ -186,6 +186,7 @@ def test_a_target_of_another_experiment_names_its_file(target: str) -> None:
 
 def test_a_report_does_not_replace_a_result() -> None:
     demo, files = experiment("demo", "results/demo"), ["<results>/index.html", "<results>/table1.csv"]
+    check_report(demo, ["--report", "results/report.html"], files)  # before the first run made the folder
     Path("results").mkdir()
     check_report(demo, ["all", "--report"], files)
     for file in ("results/demo/report.html", "results/table1.csv"):

@@ -324,6 +324,20 @@ def test_a_checkpoint_from_before_a_setting_is_resumed_at_its_neutral_value(tmp_
     assert found.state.updates == 1
 
 
+def test_a_checkpoint_with_a_setting_that_is_not_used_is_resumed(tmp_path: Path) -> None:
+    """Earlier versions kept the seed of a model that continues another, and the alignment of one without attention."""
+    tiny = tiny_variant()
+    architecture = replace(tiny.architecture, attention="fixed", score_previous=True)
+    one = replace(tiny, continues="other", architecture=architecture)
+    kept = {"seed": 77, "alignment": 9, "score_previous": True, "data": "digest"}
+    write_checkpoint(tmp_path, replace(made(1), settings=one.learned() | kept))
+    assert updates(tmp_path, one.learned() | {"data": "digest"}) == 1
+    with pytest.raises(UserError, match=r"latest\.pt: hidden was \d+, is 7; set it back"):
+        read_checkpoint(tmp_path, one.learned() | {"data": "digest", "hidden": 7})
+    with pytest.raises(UserError, match=r"latest\.pt: dropout was unset, is 0\.5; set it back"):
+        read_checkpoint(tmp_path, one.learned() | {"data": "digest", "dropout": 0.5, "seed": 5})
+
+
 def test_a_checkpoint_from_before_a_score_existed_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     new = ("development_bleu", "best_bleu")
     with monkeypatch.context() as patch:

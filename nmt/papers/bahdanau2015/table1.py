@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import PERCENT, SPREAD, Score, kind_of_text, read_scores, spread
+from nmt.evaluation.scores import PERCENT, SPREAD, Score, check_alike, kind_of_text, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -56,11 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     groups = grouped(arguments.labels, "--scores", arguments.scores)
     scores = [(label, read_scores(paths)) for label, paths in groups.items()]
-    signatures = {score["all"]["signature"] for _, score in scores}
-    if len(signatures) > 1:
-        raise UserError(f"--scores: made in different ways ({', '.join(sorted(map(str, signatures)))}); make all again")
-    if len(counts := {score["all"]["sentences"] for _, score in scores}) > 1:
-        raise UserError(f"--scores: of {span(counts)} sentences; name the scores of one set")
+    check_alike({groups[label][0]: score["all"] for label, score in scores}, "sentences", "signature")
     if len({tuple(score) for _, score in scores}) > 1:
         raise UserError("--scores: only some of them have a score without unknown words; make all again")
     note = phrase_based_note(arguments, len(scores[0][1]))

@@ -11,10 +11,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from nmt.evaluation.scores import check_alike
 from nmt.evaluation.sentences import paired
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import add_table_arguments, beside, duration, escape_markdown, heading, markdown_table, span
 from nmt.settings.checks import finite, integer, optional, read_values, text
+from nmt.system.errors import UserError
 from nmt.system.tables import Cell, number, write_csv
 from nmt.system.text import write_lines
 
@@ -69,9 +71,15 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     train = paired(arguments.labels, "--train-nll", arguments.train_nll)
     development = paired(arguments.labels, "--development-nll", arguments.development_nll)
+    on_train, on_development = ({path: read_nll(path) for path in of.values()} for of in (train, development))
+    check_alike(on_train, "pairs")
+    check_alike(on_development, "pairs")
+    for path, developed in on_development.items():
+        if developed["sentences"] != developed["pairs"]:
+            raise UserError(f"{path}: of a sample of the pairs; name the NLL of the whole development set")
     models: dict[str, dict[str, Any]] = {}
     for label, path in paired(arguments.labels, "--summaries", arguments.summaries).items():
-        trained, developed, summary = read_nll(train[label]), read_nll(development[label]), read_summary(path)
+        trained, developed, summary = on_train[train[label]], on_development[development[label]], read_summary(path)
         models[label] = summary | {
             "epochs": None if summary["pairs_seen"] is None else summary["pairs_seen"] / trained["pairs"],
             "train_nll": trained["nll"],

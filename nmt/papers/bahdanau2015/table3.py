@@ -16,7 +16,7 @@ from nmt.evaluation.sentences import paired, read_parallel
 from nmt.papers.bahdanau2015.printed import printed_sentences
 from nmt.papers.bahdanau2015.settings import TABLE3_COLUMNS, Table3
 from nmt.report.markup import add_table_arguments, escape_markdown, heading
-from nmt.system.errors import warn
+from nmt.system.errors import UserError, warn
 from nmt.system.tables import write_csv
 from nmt.system.text import write_lines
 
@@ -48,6 +48,8 @@ def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: in
 def run(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     models = paired(arguments.labels, "--translations", arguments.translations)
+    for label in {*TABLE3_COLUMNS} & {*models}:
+        raise UserError(f"--labels: {label} is a column of the table; choose another")
     source, raw_source, reference, *translations = read_parallel(
         arguments.source, arguments.raw_source, arguments.reference, *models.values()
     )

@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
     from nmt.trained import load_trained
 
     settings: Figure4 = arguments.settings
-    check_apart([arguments.output_csv], settings.files)
+    check_apart([arguments.output_csv, arguments.output_md], settings.files)
     device = prepare(arguments)
     trained, aligner = (load_trained(folder, device) for folder in (arguments.model, arguments.aligner))
     classes = read_word_classes(next(iter(settings.files), None), trained.normalize)

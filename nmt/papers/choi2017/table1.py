@@ -6,10 +6,10 @@ The CSV has a row for each model and beam width. The step join joins those of se
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nmt.evaluation.scores import SPREAD, kind_of_text, read_scores
+from nmt.evaluation.scores import SPREAD, check_alike, kind_of_text, read_scores
 from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
@@ -55,8 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed)
+    systems = [(label, beam) for label in arguments.labels for beam in arguments.beams]
+    names = [f"{label} at beam {beam}" for label, beam in systems]
+    on_test = _scores(names, "--scores", arguments.scores)
+    on_development = _scores(names, "--development-scores", arguments.development_scores)
     rows = []
-    for (label, beam), test, development in _scores(arguments):
+    for (label, beam), name in dict(zip(systems, names, strict=True)).items():
+        test, development = on_test[name], on_development[name]
         rows.append(
             {
                 "pair": arguments.pair,
@@ -81,9 +86,6 @@ def run(arguments: argparse.Namespace) -> None:
                 "seeds": str(test["seeds"]),
             }
         )
-    for option, column in (("--scores", "sentences"), ("--development-scores", "development_sentences")):
-        if len(counts := {int(row[column]) for row in rows}) > 1:
-            raise UserError(f"{option}: of {span(counts)} sentences; name the scores of one set")
     page = markdown(rows, arguments.generated)
     columns = WITH_SEEDS if has_seeds(rows) else COLUMNS
     write_csv(arguments.output_csv, columns, [[row[column] for column in columns] for row in rows])
@@ -103,15 +105,12 @@ def _of_all_sentences(paths: Sequence[str]) -> dict[str, Any]:
     return score
 
 
-def _scores(arguments: argparse.Namespace) -> Iterator[tuple[tuple[str, int], dict[str, Any], dict[str, Any]]]:
-    """(label, beam width) and the scores of test and development set, for each row. Raises UserError."""
-    rows = [(label, beam) for label in arguments.labels for beam in arguments.beams]
-    names = [f"{label} at beam {beam}" for label, beam in rows]
-    test = grouped(names, "--scores", arguments.scores)
-    development = grouped(names, "--development-scores", arguments.development_scores)
-    for row in dict.fromkeys(rows):
-        name = f"{row[0]} at beam {row[1]}"
-        yield row, _of_all_sentences(test[name]), _of_all_sentences(development[name])
+def _scores(names: Sequence[str], option: str, paths: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Name -> the score of this system; all are on one set. Raises UserError."""
+    groups = grouped(names, option, paths)
+    scores = {name: _of_all_sentences(files) for name, files in groups.items()}
+    check_alike({groups[name][0]: score for name, score in scores.items()}, "sentences", "signature")
+    return scores
 
 
 def markdown(rows: Sequence[dict[str, str]], generated: bool = False) -> list[str]:

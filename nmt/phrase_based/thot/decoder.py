@@ -70,9 +70,9 @@ def assembled(arguments: argparse.Namespace, sentences: Sequence[Sequence[str]])
     settings: PhraseBased = arguments.settings
     with temporary_folder("phrase_based") as folder:
         for side, option in SIDES.items():
-            for file in model_files(getattr(arguments, option), "thot_word_align"):
+            for file in model_files(getattr(arguments, option), option, "thot_word_align"):
                 (folder / f"tm_{side}{file.suffix}").symlink_to(file.resolve())
-        for file in model_files(arguments.language_model, "thot_language_model"):
+        for file in model_files(arguments.language_model, LANGUAGE_MODEL, "thot_language_model"):
             (folder / f"lm{file.suffix}").symlink_to(file.resolve())
         for ending, content in SMALL_FILES.items():
             (folder / f"tm.{ending}").write_text(content)
@@ -170,22 +170,23 @@ class Decoders:
             ) from None
 
 
-MODEL = "model"  # the files of a model begin so
-LINKS = "links.txt"  # a line for each pair that it was trained on
-MARKS = {"thot_word_align": "model.yml", "thot_language_model": "model.weights"}  # a file that other steps do not write
+LANGUAGE_MODEL = "model"  # its files begin so; those of a word alignment, with "direct" or "inverse"
+LINKS = "links.txt"  # a line for each pair that a word alignment was trained on
+MARKS = {"thot_word_align": ".yml", "thot_language_model": ".weights"}  # a file that other steps do not write ends so
 DIGESTS = "digests.json"
 
 
-def write_digests(folder: Path) -> None:
-    """Write the digests of the model in `folder`, once all its files are there."""
-    write_json(folder / DIGESTS, {file.name: sha256(file) for file in sorted(folder.glob(f"{MODEL}*"))})
+def write_digests(folder: Path, name: str) -> None:
+    """Write the digests of the model `name` in `folder`, once all its files are there."""
+    write_json(folder / DIGESTS, {file.name: sha256(file) for file in sorted(folder.glob(f"{name}*"))})
 
 
-def model_files(folder: Path, step: str) -> list[Path]:
-    """The files of the model that `step` wrote to `folder`; UserError if one is missing or damaged."""
-    record, files = folder / DIGESTS, sorted(folder.glob(f"{MODEL}*"))
-    if folder / MARKS[step] not in files or not record.is_file():
-        raise UserError(f"{folder}: no whole model is there; run the step {step}")
+def model_files(folder: Path, name: str, step: str) -> list[Path]:
+    """The files of the model `name` that `step` wrote to `folder`; UserError if one is missing or damaged."""
+    record, files = folder / DIGESTS, sorted(folder.glob(f"{name}*"))
+    for needed in (folder / f"{name}{MARKS[step]}", record):
+        if not needed.is_file():
+            raise UserError(f"{needed}: no such file; run the step {step}, or name a folder that it wrote")
     digests = read_json(record)
     if not isinstance(digests, dict) or sorted(digests) != [file.name for file in files]:
         raise UserError(f"{record}: not of the files that are there; run the step {step}")

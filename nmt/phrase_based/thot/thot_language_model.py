@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.phrase_based.text import add_text_arguments, split_escaped, text_lines
-from nmt.phrase_based.thot.decoder import MODEL, write_digests
+from nmt.phrase_based.thot.decoder import LANGUAGE_MODEL, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError
 from nmt.system.options import OutputFolder
@@ -74,9 +74,9 @@ def run(arguments: argparse.Namespace) -> None:
     row, words = read_ids(text_lines(arguments.texts, arguments.held_out))
     if not len(row):
         raise UserError(f"{arguments.texts[0]}: no words; give the language model a text that is not empty")
-    lines = write_lines(arguments.output / MODEL, count(row, words, order))
+    lines = write_lines(arguments.output / LANGUAGE_MODEL, count(row, words, order))
     print(f"thot_language_model: {lines:,} n-grams of {len(row):,} words", file=sys.stderr)
     weights = " ".join(["0.5"] * (BUCKETS * order))
-    write_lines(arguments.output / f"{MODEL}.weights", [f"{order} {BUCKETS} {BUCKET_SIZE} {weights}"])
-    write_lines(arguments.output / f"{MODEL}.wp", [])
-    write_digests(arguments.output)
+    write_lines(arguments.output / f"{LANGUAGE_MODEL}.weights", [f"{order} {BUCKETS} {BUCKET_SIZE} {weights}"])
+    write_lines(arguments.output / f"{LANGUAGE_MODEL}.wp", [])
+    write_digests(arguments.output, LANGUAGE_MODEL)

@@ -18,7 +18,7 @@ from thot.common import WordAlignmentMatrix
 
 from nmt.phrase_based.links import Links, write_links
 from nmt.phrase_based.text import Pair, drawn_pairs
-from nmt.phrase_based.thot.decoder import LINKS, MODEL, write_digests
+from nmt.phrase_based.thot.decoder import LINKS, write_digests
 from nmt.settings.sections import PhraseBased
 from nmt.system.files import atomic
 from nmt.system.options import OutputFolder
@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     settings: PhraseBased = arguments.settings
     pairs = drawn_pairs(arguments.texts, settings.pairs, arguments.seed)
+    direction = "inverse" if arguments.inverse else "direct"
     if arguments.inverse:
         pairs = [(target, source) for source, target in pairs]
     with Progress("thot_word_align", (settings.align_iterations + 1) * len(pairs), "pairs") as progress:
@@ -80,10 +81,10 @@ def run(arguments: argparse.Namespace) -> None:
             alignments += [links_of(matrix) for _, matrix in found]
             progress.update(len(piece))
     with temporary_folder("thot_word_align") as folder:
-        model.print(str(folder / MODEL))
+        model.print(str(folder / direction))
         for file in sorted(folder.iterdir()):
             check_whole(file)
             with atomic(arguments.output / file.name) as partial:
                 shutil.copyfile(file, partial)
-    write_digests(arguments.output)
+    write_digests(arguments.output, direction)
     write_links(arguments.output / LINKS, alignments)

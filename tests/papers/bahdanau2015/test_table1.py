@@ -123,12 +123,12 @@ def test_table1_says_how_the_phrase_based_system_was_made(
             "1.json: no bleu of all in it, a number from 0 to 100, or null; make it again",
         ),
         (
-            lambda _, path: dump(path / "1.json", {"all": score(1.0, 1, "other"), "no_unk": score(1.0, 1)}),
-            "made in different ways",
+            lambda _, path: dump(path / "1.json", {"all": score(1.0, 3003, "other"), "no_unk": score(1.0, 1)}),
+            "1.json: signature: other, but of ",
         ),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 7), "no_unk": score(1.0, 1)}),
-            "--scores: of 7 to 3,003 sentences; name the scores of one set",
+            "0.json: 3003; name scores of one set, made in one way",
         ),
         (lambda _, path: (path / "1.json").write_text("{", encoding="utf-8"), "1.json: not JSON"),
         (lambda _, path: (path / "1.json").unlink(), "1.json: no such file"),

@@ -37,9 +37,9 @@ def table2(tmp_path: Path) -> list[str]:
     summary |= {"parameters": 80438981, "seed": 7, "settings_digest": "ab12", "variant": "any"}
     other = {**summary, "pairs_seen": 24680, "passes": None}  # of a model that continues an exported one
     files = dump(tmp_path / "summary.json", summary), dump(tmp_path / "other.json", other)
-    text = {"pairs": 8000}
     nll = [
-        dump(tmp_path / f"{name}.json", {"nll": 1.005 + n, "sentences": 9 + n, **text}) for n, name in enumerate("td")
+        dump(tmp_path / f"{name}.json", {"nll": 1.005 + n, "sentences": 10, "pairs": pairs})
+        for n, (name, pairs) in enumerate({"t": 8000, "d": 10}.items())
     ]
     return [
         *("bahdanau2015.table2", "--labels", "RNNsearch-50", "new", "--printed", PRINTED, "--summaries", *files),
@@ -93,6 +93,30 @@ def test_table2_names_what_is_missing_or_of_another_type(
     dump(tmp_path / "summary.json", {**summary, **changed})
     assert main(table2) == 1
     assert f"summary.json: {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--train-nll", "d.json", "d.json: pairs: 10, but of {}/t.json: 8000; name scores of one set"),
+        ("--development-nll", "t.json", "t.json: pairs: 8000, but of {}/d.json: 10; name scores of one set"),
+    ],
+)
+def test_likelihoods_of_one_column_are_of_one_text(
+    table2: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, name: str, said: str
+) -> None:
+    table2[table2.index(option) + 2] = str(tmp_path / name)
+    assert main(table2) == 1
+    assert said.format(tmp_path) in capsys.readouterr().err
+
+
+def test_the_two_likelihoods_are_not_exchanged(
+    table2: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, development = (table2.index(option) for option in ("--train-nll", "--development-nll"))
+    table2[train], table2[development] = table2[development], table2[train]
+    assert main(table2) == 1
+    assert "t.json: of a sample of the pairs; name the NLL of the whole development set\n" in capsys.readouterr().err
 
 
 def test_table2_without_the_papers_numbers(table2: list[str], tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_fewer_sentences_than_asked_for(
         ("--settings", settings(sentences=0), "--settings.sentences: expected a whole number, 1 or more, not 0"),
         ("--settings", "{}", "--settings.models is missing"),
         ("--reference", "missing", "missing: no such file"),
+        ("--labels", "source", "--labels: source is a column of the table; choose another"),
     ],
 )
 def test_bad_input(

@@ -163,6 +163,7 @@ def test_a_text_of_one_word_has_no_statistic_of_classes(tmp_path: Path, capsys: 
         (["--translation", "short.txt"], "short.txt: 1 lines, but "),
         (["--aligner", "other"], "other: its vocabularies are not those of "),
         (["--output-csv", "classes.tsv"], "classes.tsv: is read too; name another output"),
+        (["--output-md", "classes.tsv"], "classes.tsv: is read too; name another output"),
     ],
 )
 def test_what_does_not_fit(

@@ -281,7 +281,17 @@ def test_missing_parts_are_named(
         assert f"run the step {step_name}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["direct/model.fa_lexnd", "language_model/model", "inverse/digests.json"])
+def test_the_two_directions_are_not_exchanged(
+    system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "source").write_text("a\n")
+    words = ["thot_translate", *system.parts, "--weights", weights, "--source", tmp_path / "source"]
+    words += ["--direct", system.folder / "inverse", "--output", tmp_path / "output"]
+    assert main([*map(str, words)]) == 1
+    assert f"{system.folder / 'inverse/direct.yml'}: no such file; run the step" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["direct/direct.fa_lexnd", "language_model/model", "inverse/digests.json"])
 def test_a_damaged_model_is_one_line(
     system: System, tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
