@@ -16,6 +16,7 @@ from statistics import fmean
 
 from nmt.settings.checks import finite, integer, read_values
 from nmt.system.errors import UserError
+from nmt.system.files import check_apart
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS, Record, read_metrics
@@ -96,6 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(
                 f"--model {' '.join(words)}: give a label, a folder and, if it continues another model, its folder"
             )
+    check_apart([arguments.output], [folder for _, *folders in arguments.model for folder in folders])
     trainings = [(label, *map(Path, folders)) for label, *folders in arguments.model]
     for training in trainings:
         if trainings.count(training) > 1:

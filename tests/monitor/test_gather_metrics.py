@@ -134,9 +134,8 @@ def test_a_training_is_named_once_with_the_model_that_it_continues(
     assert main(["gather_metrics", *["--model", "A", first] * 2, *output]) == 1
     assert f"--model A {first}: given twice; name each training once" in capsys.readouterr().err
     into = f"{first}/summary.json"
-    Path(first, "model.safetensors").touch()
     assert main(["gather_metrics", "--model", "A", first, "--output", into]) == 1
-    assert f"{into}: lies in the folder of a model, {first}; name another output" in capsys.readouterr().err
+    assert f"{into}: lies in {first}, which is read; name another output" in capsys.readouterr().err
     assert main(["gather_metrics", "--model", "B", other, first, *output]) == 1
     assert f"{first}: has 100 updates, but {other} only 5; name the model that it continues" in capsys.readouterr().err
 
