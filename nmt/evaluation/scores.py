@@ -26,6 +26,7 @@ VALUES = {
 
 SPREAD = "BLEU ± its standard deviation over the seeds of a model's trainings."
 BLEU = ("bleu", "detokenized_bleu")
+SIGNATURES = ("signature", "detokenized_signature")
 Score = dict[str, dict[str, Any]]  # part -> its values
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from nmt.evaluation.scores import PERCENT, SPREAD, Score, check_alike, kind_of_text, read_scores, spread
+from nmt.evaluation.scores import PERCENT, SIGNATURES, SPREAD, Score, check_alike, kind_of_text, read_scores, spread
 from nmt.evaluation.sentences import grouped
 from nmt.papers.bahdanau2015.printed import Printed, printed_row, read_printed
 from nmt.report.markup import (
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     groups = grouped(arguments.labels, "--scores", arguments.scores)
     scores = [(label, read_scores(paths)) for label, paths in groups.items()]
-    check_alike({groups[label][0]: score["all"] for label, score in scores}, "sentences", "signature")
+    check_alike({groups[label][0]: score["all"] for label, score in scores}, "sentences", *SIGNATURES)
     if len({tuple(score) for _, score in scores}) > 1:
         raise UserError("--scores: only some of them have a score without unknown words; make all again")
     note = phrase_based_note(arguments, len(scores[0][1]))

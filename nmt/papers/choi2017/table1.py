@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nmt.evaluation.scores import SPREAD, check_alike, kind_of_text, read_scores
+from nmt.evaluation.scores import SIGNATURES, SPREAD, check_alike, kind_of_text, read_scores
 from nmt.evaluation.sentences import grouped
 from nmt.papers.choi2017.printed import printed_number, read_printed
 from nmt.report.markup import add_table_arguments, escape_markdown, heading, markdown_table, span
@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
     names = [f"{label} at beam {beam}" for label, beam in systems]
     on_test = _scores(names, "--scores", arguments.scores)
     on_development = _scores(names, "--development-scores", arguments.development_scores)
+    of_first = {arguments.scores[0]: on_test[names[0]], arguments.development_scores[0]: on_development[names[0]]}
+    check_alike(of_first, *SIGNATURES)
     rows = []
     for (label, beam), name in dict(zip(systems, names, strict=True)).items():
         test, development = on_test[name], on_development[name]
@@ -109,7 +111,7 @@ def _scores(names: Sequence[str], option: str, paths: Sequence[str]) -> dict[str
     """Name -> the score of this system; all are on one set. Raises UserError."""
     groups = grouped(names, option, paths)
     scores = {name: _of_all_sentences(files) for name, files in groups.items()}
-    check_alike({groups[name][0]: score for name, score in scores.items()}, "sentences", "signature")
+    check_alike({groups[name][0]: score for name, score in scores.items()}, "sentences", *SIGNATURES)
     return scores
 
 

@@ -83,6 +83,10 @@ def test_the_papers_numbers_are_those_of_its_own_beam_widths(tmp_path: Path) -> 
         (lambda words, _: words.remove("my_own"), "2 labels for 4 files of --scores"),
         (lambda _, path: dump(path / "test1.json", 1, "other"), "test1.json: signature: other, but of "),
         (lambda _, path: dump(path / "development1.json", 1, "other"), "development1.json: signature: other, but of "),
+        (
+            lambda _, path: [dump(path / f"development{number}.json", 1, "other") for number in range(4)],
+            "development0.json: signature: other, but of ",
+        ),
         (lambda _, path: (path / "test1.json").write_text("{}"), "test1.json: no bleu of all in it"),
         (lambda _, path: dump(path / "test1.json", 1, sentences=0), "test1.json: has no score"),
         (lambda _, path: dump(path / "development1.json", None), "development1.json: bleu of all is null"),
