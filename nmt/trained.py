@@ -22,10 +22,10 @@ from nmt.settings.variant import Architecture
 from nmt.system.checksums import recorded, sha256, unreplaced, verify
 from nmt.system.device import warn_if_slow
 from nmt.system.errors import UserError
-from nmt.system.files import MODEL, atomic, atomic_folder, check_folder
+from nmt.system.files import MODEL, SUMMARY, atomic, atomic_folder, check_folder
 from nmt.system.text import read_lines, write_json, write_lines
 
-SUMMARY, SOURCE, TARGET = "summary.json", "source.tsv", "target.tsv"
+SOURCE, TARGET = "source.tsv", "target.tsv"
 CODES = ("source.codes", "target.codes")  # only of a model of subwords
 LEARNED = (MODEL, SOURCE, TARGET)  # the summary has their digests, and those of the codes
 WHAT, IS_OWN = "a model of this project", recorded(SUMMARY, (*LEARNED, *CODES, "metrics.jsonl"))

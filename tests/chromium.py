@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -112,6 +113,7 @@ class Browser:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._unread:
+            assert select.select([self._answers], [], [], SECONDS)[0], f"no word from Chromium for {SECONDS} seconds"
             read = self._answers.read1()
             assert read, "Chromium has ended"
             self._unread += read

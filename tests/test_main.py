@@ -252,7 +252,8 @@ def test_an_output_that_is_an_input_is_refused(
     for name in ("text", "other"):
         (tmp_path / name).write_text("words\n")
     (tmp_path / "model").mkdir()
-    (tmp_path / "model/model.safetensors").touch()
+    for name in ("model.safetensors", "summary.json"):
+        (tmp_path / "model" / name).touch()
     (tmp_path / "link").symlink_to("text")
     (tmp_path / "folder/link").symlink_to("../text")
     (tmp_path / "link to all").symlink_to(".")

@@ -108,13 +108,12 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
     return [fmean(pair) for pair in pairwise([*(before[-1:] or values[:1]), *values])]
 
 
-def continued(curve: Curve, place: int, earlier: Sequence[Curve]) -> Curve | None:
-    """The one of `earlier` that `curve` continues: the only one, or that with its seed; without seeds, by `place`."""
-    if curve.seed is None:
-        return earlier[place] if place < len(earlier) else None
-    if len(earlier) == 1:
-        return earlier[0]
-    return next((one for one in earlier if one.seed == curve.seed), None)
+def continued(curves: Sequence[Curve], earlier: Sequence[Curve]) -> list[Curve | None]:
+    """The one of `earlier` that each of `curves` continues: where they are as many, in their order, else by seed."""
+    if len(curves) == len(earlier):
+        return [*earlier]
+    of_seed: dict[int | None, Curve] = {one.seed: one for one in earlier if one.seed is not None}
+    return [of_seed.get(one.seed) for one in curves]
 
 
 def until(curve: Curve | None, start: int) -> list[float]:
@@ -147,9 +146,10 @@ def mean_curves(curves: Curves, before: Mapping[str, str]) -> dict[str, dict[str
     found: dict[str, dict[str, Curve]] = {}
     for model, measures in curves.items():
         earlier = curves[before[model]][TRAIN_NLL] if model in before else []
+        own = measures[TRAIN_NLL]
         smooth = [
-            replace(one, values=smoothed(one.values, until(continued(one, place, earlier), one.start)))
-            for place, one in enumerate(measures[TRAIN_NLL])
+            replace(one, values=smoothed(one.values, until(base, one.start)))
+            for one, base in zip(own, continued(own, earlier), strict=True)
         ]
         found[model] = {measure: over_seeds(ones) for measure, ones in (measures | {TRAIN_NLL: smooth}).items()}
     return found

@@ -19,7 +19,7 @@ from nmt.system.errors import UserError
 
 _PIPES: set[tuple[int, int]] = set()  # those that have been read
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
-MODEL = "model.safetensors"  # the folder that has it is that of a model
+MODEL, SUMMARY = "model.safetensors", "summary.json"  # the folder that has both is that of a model
 PARTIAL, FORMER = ".partial", ".former"
 
 
@@ -137,8 +137,8 @@ def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str 
 
 def check_no_model(path: str | os.PathLike[str]) -> None:
     """Raise UserError where a file `path` would lie in the folder of a model, which training replaces as a whole."""
-    folder = Path(os.path.realpath(path)).parent
-    if (folder / MODEL).is_file():
+    folder = os.path.dirname(os.path.realpath(path))
+    if all(os.path.isfile(os.path.join(folder, name)) for name in (MODEL, SUMMARY)):
         raise UserError(f"{path}: lies in the folder of a model, {folder}; name another output")
 
 

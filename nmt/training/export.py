@@ -20,9 +20,10 @@ from nmt.settings.checks import build
 from nmt.settings.sections import language
 from nmt.settings.variant import Architecture, keys_of
 from nmt.system.errors import UserError
+from nmt.system.files import SUMMARY
 from nmt.system.options import OutputFolder
 from nmt.system.text import read_json
-from nmt.trained import SUMMARY, check_output, load_trained, write_trained
+from nmt.trained import check_output, load_trained, write_trained
 from nmt.training.checkpoint import FOLLOWS, Checkpoint, fingerprint, look_at_checkpoint
 
 Parts = tuple[Network, list[Shortlist], Mapping[str, Any]]

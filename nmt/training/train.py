@@ -28,10 +28,10 @@ from nmt.settings.sections import language
 from nmt.settings.variant import Variant
 from nmt.system.device import choose_device, keep_memory, set_threads
 from nmt.system.errors import UserError
-from nmt.system.files import MODEL, check_apart
+from nmt.system.files import MODEL, SUMMARY, check_apart
 from nmt.system.options import OutputFolder, add_threads_argument
 from nmt.system.text import read_json
-from nmt.trained import SUMMARY, check_output, load_trained, write_trained
+from nmt.trained import check_output, load_trained, write_trained
 from nmt.training.batches import Batches
 from nmt.training.checkpoint import FORMER, check_folder, fingerprint, locked, remove_checkpoints
 from nmt.training.likelihood import read_ids

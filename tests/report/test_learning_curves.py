@@ -11,7 +11,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.monitor.gather_metrics import COLUMNS
 from nmt.report.drawing import style
-from nmt.report.learning_curves import TITLES, WITHOUT_SEEDS, draw, read_curves, smoothed
+from nmt.report.learning_curves import TITLES, WITHOUT_SEEDS, continued, draw, read_curves, smoothed
 from nmt.system.errors import UserError
 
 ROWS = [
@@ -124,11 +124,14 @@ def test_a_model_continues_that_of_its_own_seed(tmp_path: Path) -> None:
     assert figure.axes[0].lines[1].get_xydata().tolist() == [[150, fmean([80, 40])]]
 
 
-def test_a_model_with_a_seed_of_its_own_continues_the_only_one(tmp_path: Path) -> None:
-    rows = ["a,train_nll,100,1,60,1,0", "b,train_nll,150,2,40,2,100"]
+def test_a_model_with_a_seed_of_its_own_continues_in_the_order_of_seeds(tmp_path: Path) -> None:
+    rows = ["a,train_nll,100,1,60,1,0", "a,train_nll,100,1,80,2,0"]
+    rows += ["b,train_nll,150,2,40,2,100", "b,train_nll,150,2,50,3,100"]
+    curves = read_curves(points(tmp_path, *rows, columns=COLUMNS))
+    assert [one and one.seed for one in continued(curves["b"]["train_nll"], curves["a"]["train_nll"])] == [1, 2]
     with style():
-        figure = draw(read_curves(points(tmp_path, *rows, columns=COLUMNS)), {"b": "a"})
-    assert figure.axes[0].lines[1].get_xydata().tolist() == [[150, fmean([60, 40])]]
+        figure = draw(curves, {"b": "a"})
+    assert figure.axes[0].lines[1].get_xydata().tolist() == [[150, fmean([60, 40, 80, 50])]]
 
 
 def test_the_line_is_at_the_model_that_was_kept_of_the_one_before(tmp_path: Path) -> None:
