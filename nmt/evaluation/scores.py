@@ -59,8 +59,8 @@ def check_alike(scores: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
     for path, found in others:
         for key in keys:
             if found[key] != expected[key]:
-                other = f"{key}: {found[key]}, but of {first}: {expected[key]}"
-                raise UserError(f"{path}: {other}; name scores of one set, made in one way")
+                differing = f'"{key}" is {found[key]}, but {expected[key]} in {first}'
+                raise UserError(f"{path}: {differing}; name scores of one set, made in one way")
 
 
 def spread(part: Mapping[str, Any], key: str = "bleu") -> str:

@@ -61,8 +61,8 @@ def test_bleu_is_that_of_the_evaluations(tmp_path: Path, words: list[str]) -> No
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        ({"count": 60}, "far.json: sentences: 60, but of {}/test.en: 50; name scores of one set"),
-        ({"signature": "tok:char"}, "far.json: signature: tok:char, but of {}/near.json: tok:none; name scores"),
+        ({"count": 60}, 'far.json: "sentences" is 60, but 50 in {}/test.en; name scores of one set'),
+        ({"signature": "tok:char"}, 'far.json: "signature" is tok:char, but tok:none in {}/near.json; name scores'),
     ],
 )
 def test_evaluations_are_of_the_test_set_in_one_way(

@@ -155,11 +155,11 @@ def test_scores_of_another_set_leave_the_page_as_it_is(
     other_set = list(arguments)
     other_set[other_set.index("--scores") + 4] = str(tmp_path / "fixed.big.json")
     assert main(other_set) == 1
-    assert f"fixed.big.json: sentences: 120, but of {tmp_path}/small.source: 2; " in capsys.readouterr().err
+    assert f'fixed.big.json: "sentences" is 120, but 2 in {tmp_path}/small.source; ' in capsys.readouterr().err
     one = json.loads((tmp_path / "looks.big.json").read_text())
     (tmp_path / "looks.big.json").write_text(json.dumps({"all": one["all"] | {"signature": "other"}}))
     assert main(arguments) == 1
-    assert f"looks.big.json: signature: other, but of {tmp_path}/fixed.big.json: a; " in capsys.readouterr().err
+    assert f'looks.big.json: "signature" is other, but a in {tmp_path}/fixed.big.json; ' in capsys.readouterr().err
     assert sorted((tmp_path / "results/index").iterdir()) == before
 
 

@@ -124,11 +124,11 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         ),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 3003, "other"), "no_unk": score(1.0, 1)}),
-            "1.json: signature: other, but of ",
+            '1.json: "signature" is other, but tok:none in ',
         ),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 7), "no_unk": score(1.0, 1)}),
-            "0.json: 3003; name scores of one set, made in one way",
+            "0.json; name scores of one set, made in one way",
         ),
         (lambda _, path: (path / "1.json").write_text("{", encoding="utf-8"), "1.json: not JSON"),
         (lambda _, path: (path / "1.json").unlink(), "1.json: no such file"),

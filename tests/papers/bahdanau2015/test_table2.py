@@ -98,8 +98,8 @@ def test_table2_names_what_is_missing_or_of_another_type(
 @pytest.mark.parametrize(
     ("option", "name", "said"),
     [
-        ("--train-nll", "d.json", "d.json: pairs: 10, but of {}/t.json: 8000; name scores of one set"),
-        ("--development-nll", "t.json", "t.json: pairs: 8000, but of {}/d.json: 10; name scores of one set"),
+        ("--train-nll", "d.json", 'd.json: "pairs" is 10, but 8000 in {}/t.json; name scores of one set'),
+        ("--development-nll", "t.json", 't.json: "pairs" is 8000, but 10 in {}/d.json; name scores of one set'),
     ],
 )
 def test_likelihoods_of_one_column_are_of_one_text(

@@ -81,11 +81,11 @@ def test_the_papers_numbers_are_those_of_its_own_beam_widths(tmp_path: Path) -> 
     ("edit", "message"),
     [
         (lambda words, _: words.remove("my_own"), "2 labels for 4 files of --scores"),
-        (lambda _, path: dump(path / "test1.json", 1, "other"), "test1.json: signature: other, but of "),
-        (lambda _, path: dump(path / "development1.json", 1, "other"), "development1.json: signature: other, but of "),
+        (lambda _, path: dump(path / "test1.json", 1, "other"), 'test1.json: "signature" is other, but tok:none in '),
+        (lambda _, path: dump(path / "development1.json", 1, "other"), 'development1.json: "signature" is other, '),
         (
             lambda _, path: [dump(path / f"development{number}.json", 1, "other") for number in range(4)],
-            "development0.json: signature: other, but of ",
+            'development0.json: "signature" is other, but tok:none in ',
         ),
         (lambda _, path: (path / "test1.json").write_text("{}"), "test1.json: no bleu of all in it"),
         (lambda _, path: dump(path / "test1.json", 1, sentences=0), "test1.json: has no score"),
