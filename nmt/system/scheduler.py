@@ -115,7 +115,7 @@ SCHEDULERS = {
         "JOB_ID",
         r"^(\d+)(?:\.\S*)?$",
         ("qstat", "-j"),
-        r"do not exist|error reason",
+        r"^Following jobs do not exist|^error reason",
     ),
     "pbs": Scheduler(
         _pbs,

@@ -31,7 +31,11 @@ EXTRACT = {"type": "group", "groupid": "extract", "threads": 1, "resources": {"m
 PRINTED = {"grid_engine": "4711", "pbs": "4711.server", "lsf": "Job <4711> is submitted to default queue <normal>."}
 VARIABLES = {"grid_engine": "JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID"}
 SAID = {
-    "grid_engine": ("job_number: 4711", "Following jobs do not exist: \n4711", "error: unable to contact qmaster"),
+    "grid_engine": (
+        "job_number: 4711\nenv_list: ERRORS=folders that do not exist,WHY=error reason",
+        "Following jobs do not exist: \n4711",
+        "error: unable to contact qmaster",
+    ),
     "pbs": ("4711.server  nmt.train  user  0 R workq", "qstat: Unknown Job Id 4711.server", "Connection refused"),
     "lsf": ("RUN", "Job <4711> is not found", "LSF is down. Please wait ..."),
 }
