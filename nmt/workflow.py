@@ -12,8 +12,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
@@ -407,6 +408,13 @@ def speed_options(experiment: Experiment, variant: str) -> Words:
 def bleu_options(experiment: Experiment) -> Words:
     """The options of the steps that score running text; none where the text is tokenized."""
     return ["--bleu-tokenizer", bleu_tokenizer(experiment.languages.target)] if experiment.has_pieces else []
+
+
+def sacrebleu_version() -> str | None:
+    """The version of sacreBLEU, which is part of a signature; None where only the jobs' own environment has it."""
+    with suppress(PackageNotFoundError):
+        return version("sacrebleu")
+    return None
 
 
 def compared_options(experiment: Experiment) -> list[str]:

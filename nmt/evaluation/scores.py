@@ -60,7 +60,7 @@ def check_alike(scores: Mapping[str, Mapping[str, Any]], *keys: str) -> None:
         for key in keys:
             if found[key] != expected[key]:
                 differing = f'"{key}" is {found[key]}, but {expected[key]} in {first}'
-                raise UserError(f"{path}: {differing}; name scores of one set, made in one way")
+                raise UserError(f"{path}: {differing}; name scores of one set, or make all again")
 
 
 def spread(part: Mapping[str, Any], key: str = "bleu") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -223,6 +224,18 @@ def test_the_papers_numbers_are_compared_by_content() -> None:
     for rule in rules:
         [name] = re.findall(r'printed=ARTEFACTS\["(\w+)"\]', rule)
         assert f'contents=contents(ARTEFACTS["{name}"].printed)' in rule
+
+
+def test_another_sacrebleu_scores_again_what_tables_compare(done: Tree) -> None:
+    """Its version is part of a signature, and a table has one signature."""
+    installed = done.folder / "sacrebleu-99.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: sacrebleu\nVersion: 99\n")
+    try:
+        again = [job for job in done.plan() if job[0] == "evaluate"]
+    finally:
+        shutil.rmtree(installed)
+    check(again, each(["evaluate"], [*VARIANTS, "phrase-based"]))
 
 
 def test_a_figure_that_is_drawn_again_does_not_hide_a_caption(done: Tree) -> None:

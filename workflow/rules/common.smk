@@ -41,7 +41,7 @@ from nmt.workflow import has_hooks, on_nothing_to_do, plain_names, warn_of_unrec
 from nmt.workflow import bleu_options, compared_options, figure_options, models_options, pair_options
 from nmt.workflow import check_inputs, check_links, check_models, check_start, check_unchanged
 from nmt.workflow import find_files, load_experiment, one_line_mistakes, refuse, sample_options, search_options
-from nmt.workflow import show_what_made, speed_options
+from nmt.workflow import sacrebleu_version, show_what_made, speed_options
 
 # Where a step's messages go: to its log and, with SHOWN, to the terminal as well.
 LOG = " 2> {log:q}"

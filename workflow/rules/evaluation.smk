@@ -23,6 +23,7 @@ rule evaluate:
     params:
         language=untokenized(LANGUAGES[1]),
         bleu=bleu_options(EXPERIMENT),
+        version=sacrebleu_version(),
         code=code("evaluate"),
     shell:
         "python -m nmt evaluate --source {input.source:q} --reference {input.reference:q}"

@@ -128,7 +128,7 @@ def test_table1_says_how_the_phrase_based_system_was_made(
         ),
         (
             lambda _, path: dump(path / "1.json", {"all": score(1.0, 7), "no_unk": score(1.0, 1)}),
-            "0.json; name scores of one set, made in one way",
+            "0.json; name scores of one set, or make all again",
         ),
         (lambda _, path: (path / "1.json").write_text("{", encoding="utf-8"), "1.json: not JSON"),
         (lambda _, path: (path / "1.json").unlink(), "1.json: no such file"),
