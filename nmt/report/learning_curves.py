@@ -70,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def read_curves(path: str) -> Curves:
     """Model -> measure -> its curves; models in the order of the file. Raises UserError.
 
-    Curves of one model are in the order of their seeds. In a file without seeds, the next curve begins where updates do
-    not increase.
+    Curves of one model are in the order of the file. In a file without seeds, the next one begins where updates do not
+    increase.
     """
     curves: Curves = {}
     columns = WITHOUT_SEEDS if header_of_csv(path) == WITHOUT_SEEDS else COLUMNS
@@ -93,9 +93,6 @@ def read_curves(path: str) -> Curves:
             raise UserError(f"{path}: row {number}: {error}; make the file again") from None
     if not curves:
         raise UserError(f"{path}: no points in it; make the file again")
-    for of_model in curves.values():
-        for of_seeds in of_model.values():
-            of_seeds.sort(key=lambda one: one.seed or 0)
     return curves
 
 
@@ -109,11 +106,10 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
 
 
 def continued(curves: Sequence[Curve], earlier: Sequence[Curve]) -> list[Curve | None]:
-    """The one of `earlier` that each of `curves` continues: where they are as many, in their order, else by seed."""
-    if len(curves) == len(earlier):
-        return [*earlier]
+    """The one of `earlier` that each of `curves` continues: that with its seed or, where seeds differ, in its place."""
     of_seed: dict[int | None, Curve] = {one.seed: one for one in earlier if one.seed is not None}
-    return [of_seed.get(one.seed) for one in curves]
+    found = [of_seed.get(one.seed) for one in curves]
+    return [*earlier] if None in found and len(curves) == len(earlier) else found
 
 
 def until(curve: Curve | None, start: int) -> list[float]:
@@ -124,12 +120,13 @@ def until(curve: Curve | None, start: int) -> list[float]:
 
 
 def over_seeds(curves: Sequence[Curve]) -> Curve:
-    """The mean of several curves at the points of the first, as long as all of them last.
+    """The mean of several curves, in whatever order, at the points of the lowest seed, as long as all of them last.
 
     Updates count since their starts. Between its points, a curve is a straight line.
     """
     if not curves:
         return Curve()
+    curves = sorted(curves, key=lambda one: one.seed or 0)
     own = [[updates - one.start for updates in one.updates] for one in curves]
     first, last = max(updates[0] for updates in own), min(updates[-1] for updates in own)
     common = [updates for updates in own[0] if first <= updates <= last]
