@@ -109,6 +109,8 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
                 raise _not_regular(archive, member)
             yield member, _member(content, archive, member)
             found.add(member)
+    while stream.read(BLOCK):  # gzip and xz check what they hold at their own end, which may be after that of the tar
+        pass
     _check_found(archive, wanted, found, passed)
 
 

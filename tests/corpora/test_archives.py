@@ -243,6 +243,17 @@ def test_a_tar_is_read_to_its_end(tmp_path: Path) -> None:
     refused(path, "a", said="not a whole tar archive")
 
 
+@pytest.mark.parametrize(("pack", "end"), [(gzip.compress, 8), (lzma.compress, 40)])
+def test_what_holds_a_tar_is_read_to_its_end(tmp_path: Path, pack: Callable[[bytes], bytes], end: int) -> None:
+    """Where the tar ends with a block that is read, nothing else asks for the check sum that follows."""
+    path = tarred(tmp_path, ("a", TEXT))
+    whole = pack(path.read_bytes().ljust(archives.BLOCK, b"\0"))
+    path.write_bytes(whole)
+    assert read(path, "a") == {"a": TEXT}
+    path.write_bytes(whole[:-end])
+    refused(path, "a", said="truncated or damaged")
+
+
 # ---- sources
 
 
