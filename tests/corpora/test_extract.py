@@ -83,6 +83,16 @@ def test_both_sides_in_one_tar(tmp_path: Path, mode: str, prefix: str, swapped: 
     assert extracted(tmp_path, (archive, archive), ("training/c.fr-en.en", "training/c.fr-en.fr")) == LINES
 
 
+def test_a_member_may_be_called_as_a_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where it has been extracted before."""
+    monkeypatch.chdir(tmp_path)
+    both = str(tar(tmp_path / "t.tgz", {"s.en": b"a\n", "s.fr": b"b\n"}))
+    words = ["extract", "--name", "s.en", "--archives", both, both, "--members", "s.en", "s.fr", "--normalize", "nfc"]
+    for _ in range(2):
+        assert main([*words, "--digests", "", "", "--expected-pairs", "--outputs", "s.en", "s.fr"]) == 0
+    assert (Path("s.en").read_text(), Path("s.fr").read_text()) == ("a\n", "b\n")
+
+
 def test_gzip_inside_tar(tmp_path: Path) -> None:
     members = {"g.en.gz": gzip.compress(ENGLISH.encode()), "g.fr.gz": gzip.compress(FRENCH.encode())}
     archive = tar(tmp_path / "g.tar", members, "w")
