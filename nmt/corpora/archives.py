@@ -104,6 +104,9 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
             if member not in wanted:
                 passed.append(member)
                 continue
+            if entry.islnk():
+                other = f"a hard link to {entry.linkname}; name that"
+                raise UserError(f"{archive}: {member} is not a regular file, but {other}")
             content = tar.extractfile(entry) if entry.isfile() else None
             if not isinstance(content, io.BufferedReader):
                 raise _not_regular(archive, member)

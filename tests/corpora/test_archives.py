@@ -243,6 +243,15 @@ def test_a_tar_is_read_to_its_end(tmp_path: Path) -> None:
     refused(path, "a", said="not a whole tar archive")
 
 
+def test_a_hard_link_says_which_member_to_name(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        first, again = tarfile.TarInfo("a"), tarfile.TarInfo("b")
+        again.type, again.linkname = tarfile.LNKTYPE, "a"
+        archive.addfile(first)
+        archive.addfile(again)
+    refused(tmp_path / "x.tar", "b", said="b is not a regular file, but a hard link to a; name that")
+
+
 @pytest.mark.parametrize(("pack", "end"), [(gzip.compress, 8), (lzma.compress, 40)])
 def test_what_holds_a_tar_is_read_to_its_end(tmp_path: Path, pack: Callable[[bytes], bytes], end: int) -> None:
     """Where the tar ends with a block that is read, nothing else asks for the check sum that follows."""
