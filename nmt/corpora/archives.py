@@ -104,15 +104,12 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
             if member not in wanted:
                 passed.append(member)
                 continue
-            if entry.islnk():
-                other = f"a hard link to {entry.linkname}; name that"
-                raise UserError(f"{archive}: {member} is not a regular file, but {other}")
             content = tar.extractfile(entry) if entry.isfile() else None
             if not isinstance(content, io.BufferedReader):
-                raise _not_regular(archive, member)
+                raise _not_regular(archive, member, entry.linkname if entry.islnk() else "")
             yield member, _member(content, archive, member)
             found.add(member)
-    while stream.read(BLOCK):  # gzip and xz check what they hold at their own end, which may be after that of the tar
+    while stream.read(BLOCK):  # the checksum of a compressed file is at its end, which may be after that of the tar
         pass
     _check_found(archive, wanted, found, passed)
 
@@ -164,8 +161,10 @@ def told_from(name: str, near: str) -> str:
     return f"{near} ({near!a}, in another form of Unicode)" if alike else near
 
 
-def _not_regular(archive: Path, member: str) -> UserError:
-    return UserError(f"{archive}: {member} is not a regular file; correct the member")
+def _not_regular(archive: Path, member: str, linked: str = "") -> UserError:
+    """The error for a member that is no file; `linked` is the member to which it is a hard link, if it is one."""
+    advice = f", but a hard link to {linked}; name that" if linked else "; correct the member"
+    return UserError(f"{archive}: {member} is not a regular file{advice}")
 
 
 @contextmanager

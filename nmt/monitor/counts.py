@@ -8,6 +8,7 @@ from nmt.settings.checks import integer, read_values
 from nmt.settings.experiment import Experiment
 from nmt.settings.variant import Variant
 from nmt.system.errors import UserError
+from nmt.system.files import SUMMARY
 from nmt.training.metrics import Record, folders
 
 
@@ -37,4 +38,4 @@ def pairs_before(experiment: Experiment, variant: Variant) -> int | None:
 def _before(experiment: Experiment, variant: Variant, key: str) -> int | None:
     if variant.continues is None:
         return 0
-    return count(folders(experiment.name, variant.continues)[1] / "summary.json", key, 0)
+    return count(folders(experiment.name, variant.continues)[1] / SUMMARY, key, 0)

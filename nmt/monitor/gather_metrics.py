@@ -16,14 +16,13 @@ from statistics import fmean
 
 from nmt.settings.checks import finite, integer, read_values
 from nmt.system.errors import UserError
-from nmt.system.files import check_apart
+from nmt.system.files import SUMMARY, check_apart
 from nmt.system.options import Output
 from nmt.system.tables import Cell, number, write_csv
 from nmt.training.metrics import METRICS, Record, read_metrics
 
 COLUMNS = ("model", "measure", "updates", "hours", "value", "seed", "start")  # `start`: the updates before it
 TRAIN_NLL, DEVELOPMENT_NLL, DEVELOPMENT_BLEU = MEASURES = ("train_nll", "development_nll", "development_bleu")
-SUMMARY = "summary.json"
 POINTS = 200  # at most this many of the training text; each is the mean of the records since the point before
 
 Point = tuple[int, float, float]  # updates, hours, value

@@ -190,7 +190,7 @@ def with_median_seeds(arguments: argparse.Namespace) -> argparse.Namespace:
     if len(seeds) == len(labels):
         return arguments
     chosen = [
-        sorted(found, key=lambda place: _bleu(arguments.scores[place]))[(len(found) - 1) // 2]
+        sorted(found, key=lambda place: _score(arguments.scores[place])["bleu"])[(len(found) - 1) // 2]
         for found in seeds.values()
     ]
     systems = len(arguments.scores) // len(sets)
@@ -261,10 +261,10 @@ def page(arguments: argparse.Namespace, folder: str, sentences: Sequence[int]) -
     bleu = {}
     for number, name in enumerate(arguments.sets):
         files = arguments.scores[number * len(systems) : (number + 1) * len(systems)]
-        bleu[name] = [_bleu(path) for path in files]
-        scores = {path: read_score(path)["all"] for path in files}
+        scores = {path: _score(path) for path in files}
         check_alike({arguments.sources[number]: {"sentences": sentences[number]}, **scores}, "sentences")
         check_alike(scores, "signature")
+        bleu[name] = [float(scores[path]["bleu"]) for path in files]
     setup = {"folder": folder, "chunk": CHUNK, "sets": arguments.sets, "systems": systems, "bleu": bleu}
     held = json.dumps({**setup, "models": len(arguments.labels)}).replace("<", "\\u003c")
     title = ": ".join(part for part in (arguments.title, arguments.experiment) if part)
@@ -308,12 +308,12 @@ def summary(
 {links("Tables and figures", sections)}"""
 
 
-def _bleu(path: str) -> float:
-    """BLEU of all sentences. Raises UserError where there are none."""
-    found = read_score(path)["all"]["bleu"]
-    if found is None:
+def _score(path: str) -> dict[str, Any]:
+    """The score of all sentences. Raises UserError where there are none."""
+    found = read_score(path)["all"]
+    if found["bleu"] is None:
         raise UserError(f"{path}: has no score; evaluate a set with sentences")
-    return float(found)
+    return found
 
 
 def links(label: str, sections: Iterable[Section]) -> str:

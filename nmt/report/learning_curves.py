@@ -106,7 +106,10 @@ def smoothed(values: Sequence[float], before: Sequence[float]) -> list[float]:
 
 
 def continued(curves: Sequence[Curve], earlier: Sequence[Curve]) -> list[Curve | None]:
-    """The one of `earlier` that each of `curves` continues: that with its seed or, where seeds differ, in its place."""
+    """The one of `earlier` that each of `curves` continues.
+
+    It is the one with the same seed. If seeds differ and both models have equally many, it is that in the same place.
+    """
     of_seed: dict[int | None, Curve] = {one.seed: one for one in earlier if one.seed is not None}
     found = [of_seed.get(one.seed) for one in curves]
     return [*earlier] if None in found and len(curves) == len(earlier) else found
@@ -120,7 +123,7 @@ def until(curve: Curve | None, start: int) -> list[float]:
 
 
 def over_seeds(curves: Sequence[Curve]) -> Curve:
-    """The mean of several curves, in whatever order, at the points of the lowest seed, as long as all of them last.
+    """The mean of several curves at the points of the one with the lowest seed, as long as all of them last.
 
     Updates count since their starts. Between its points, a curve is a straight line.
     """

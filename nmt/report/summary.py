@@ -33,13 +33,13 @@ def read_comparisons(path: str, pairs: Sequence[Sequence[str]], sentences: int) 
     for system, baseline in pairs:
         try:
             row = found[system, baseline]
-            difference, p_value, of = real(row["difference"]), real(row["p_holm"]), whole(row["sentences"])
+            difference, p_value, count = real(row["difference"]), real(row["p_holm"]), whole(row["sentences"])
         except (KeyError, ValueError):
             raise UserError(
                 f"{path}: does not compare {system} with {baseline} on all sentences; make the file again"
             ) from None
-        if of != sentences:
-            raise UserError(f"{path}: of {of} sentences, but the set has {sentences}; name the table of this set")
+        if count != sentences:
+            raise UserError(f"{path}: of {count} sentences, but the set has {sentences}; name the table of this set")
         comparisons.append(Comparison(system, baseline, difference, p_value < LEVEL))
     return comparisons
 

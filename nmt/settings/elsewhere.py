@@ -128,7 +128,7 @@ def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
 def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[str]) -> None:
     """UserError where Snakemake's --report, one of `words`, would replace one of `files`, say <results>/index.html, or
     lie among the experiment's data or in a folder that is not there. The run itself makes the folder of results and
-    those that it lies in.
+    its parents.
     """
     made = {os.path.realpath(file.replace("<results>", experiment.results)) for file in files}
     data, results = (Path(os.path.realpath(folder)) for folder in (f"data/{experiment.name}", experiment.results))

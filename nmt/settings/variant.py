@@ -190,9 +190,9 @@ def has_seed(settings: Mapping[str, Any]) -> bool:
 
 
 def relearned(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """`settings` of a checkpoint without what `Variant.learned` leaves out now, as an earlier version did not.
+    """The `settings` of a checkpoint as `Variant.learned` gives them now; earlier versions kept some without effect.
 
-    What is no setting of a variant stays; so do all, where they are those of no variant.
+    Other entries, such as the digests of texts, stay. If the settings do not make a variant, all stay as they are.
     """
     own = {key: settings[key] for key in SETTINGS if key in settings}
     try:

@@ -19,7 +19,7 @@ from nmt.system.errors import UserError
 
 _PIPES: set[tuple[int, int]] = set()  # those that have been read
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no blocks, no quota, or a limit on the size of files
-MODEL, SUMMARY = "model.safetensors", "summary.json"  # the folder that has both is that of a model
+MODEL, SUMMARY = "model.safetensors", "summary.json"  # a folder with both holds a model
 PARTIAL, FORMER = ".partial", ".former"
 
 

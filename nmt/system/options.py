@@ -14,7 +14,7 @@ from nmt.system.files import check_apart, check_no_model, check_outputs, check_o
 MOST = 10**15  # whole numbers below it are exact everywhere
 MOST_THREADS = 1024  # a process that starts far too many threads ends without a message
 STANDARD_INPUT = Path("/dev/stdin")
-# Options whose words are no files, though a file may be called so: an archive is named as in the registry.
+# Options whose words name no files, even if a file has that name: an archive is named as in the registry.
 NO_FILES = {"archive", "labels", "language", "languages", "members", "name", "names", "set", "sets", "systems"}
 
 
@@ -35,7 +35,7 @@ def check(arguments: argparse.Namespace) -> None:
 
     An output that is named twice, that is an input, that lies in the folder of a model, or that is a file to which a
     shell has redirected a stream, is refused, too. So is a replaced folder that contains an input. Every other path
-    among the options is an input, as is a word that names a file, but for those of NO_FILES; neither may be a named
+    among the options is an input, as is a word that names a file, except in NO_FILES; neither may be a named
     pipe. Standard input is an input, too, if it is a file.
     """
     check_numbers(arguments)

@@ -9,7 +9,7 @@ from typing import Any
 
 from nmt.settings.checks import finite, integer
 from nmt.system.errors import UserError
-from nmt.system.files import regular
+from nmt.system.files import SUMMARY, regular
 from nmt.system.text import read_json
 
 METRICS = "metrics.jsonl"
@@ -42,7 +42,7 @@ def latest(experiment: str, variant: str) -> Path | None:
 def ended_early(experiment: str, variant: str) -> bool:
     """Whether the model of a variant is from a training run that `nmt train --minutes` ended early."""
     try:
-        summary = read_json(folders(experiment, variant)[1] / "summary.json")
+        summary = read_json(folders(experiment, variant)[1] / SUMMARY)
     except (UserError, OSError):
         return False
     return isinstance(summary, dict) and summary.get("finished") is False

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     printed = read_printed(arguments.printed) if arguments.printed else None
     train = paired(arguments.labels, "--train-nll", arguments.train_nll)
     development = paired(arguments.labels, "--development-nll", arguments.development_nll)
-    on_train, on_development = ({path: read_nll(path) for path in of.values()} for of in (train, development))
+    on_train, on_development = ({path: read_nll(path) for path in files.values()} for files in (train, development))
     check_alike(on_train, "pairs")
     check_alike(on_development, "pairs")
     for path, developed in on_development.items():

@@ -48,8 +48,8 @@ def choose(sources: Sequence[str], first: Sequence[int], minimum: int, count: in
 def run(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     models = paired(arguments.labels, "--translations", arguments.translations)
-    for label in {*TABLE3_COLUMNS} & {*models}:
-        raise UserError(f"--labels: {label} is a column of the table; choose another")
+    if taken := [label for label in models if label in TABLE3_COLUMNS]:
+        raise UserError(f"--labels: {taken[0]} is a column of the table; choose another")
     source, raw_source, reference, *translations = read_parallel(
         arguments.source, arguments.raw_source, arguments.reference, *models.values()
     )
