@@ -109,8 +109,9 @@ def _from_tar(stream: io.BufferedReader, archive: Path, wanted: Collection[str])
                 raise _not_regular(archive, member, entry.linkname if entry.islnk() else "")
             yield member, _member(content, archive, member)
             found.add(member)
-    while stream.read(BLOCK):  # the checksum of a compressed file is at its end, which may be after that of the tar
-        pass
+        while rest := tar.fileobj.read(BLOCK):  # also because the checksum of a compressed file is at its very end
+            if rest.strip(b"\0"):  # a header that is zeros looks like the end
+                raise UserError(f"{archive}: holds other data after the end of the tar archive; {WHOLE}")
     _check_found(archive, wanted, found, passed)
 
 

@@ -236,6 +236,18 @@ def test_a_damaged_header_is_not_the_end(tmp_path: Path) -> None:
     refused(path, "a", "c", said="truncated or damaged .a header is damaged: truncated header")
 
 
+def test_nothing_follows_the_end_of_a_tar(tmp_path: Path) -> None:
+    """Where a header has become zeros, the archive would seem to end, without the members that follow."""
+    path = tarred(tmp_path, ("a", b"a"), ("b", TEXT), form=tarfile.USTAR_FORMAT)
+    whole = path.read_bytes()
+    assert whole[1024:1025] == b"b"
+    for more in (whole[:1024] + bytes(512) + whole[1536:], whole + whole, whole + b"garbage"):
+        path.write_bytes(more)
+        refused(path, "a", said="holds other data after the end of the tar archive; replace it by a whole copy")
+    path.write_bytes(whole + bytes(30_000))
+    assert read(path, "a", "b") == {"a": b"a", "b": TEXT}
+
+
 def test_a_tar_is_read_to_its_end(tmp_path: Path) -> None:
     """A later member may be the valid one: a truncated archive is refused even where all members were seen."""
     path = tarred(tmp_path, ("a", b"a"), ("z", TEXT))
