@@ -61,7 +61,10 @@ def main(words: list[str] | None = None, program: str = "nmt") -> int:
     open_closed()
     end_with_run()
     with lasting_errors():
-        return _main(sys.argv[1:] if words is None else words, program)
+        try:
+            return _main(sys.argv[1:] if words is None else words, program)
+        except KeyboardInterrupt:
+            return 130
 
 
 def _main(words: list[str], program: str) -> int:
@@ -165,8 +168,6 @@ def _guarded(name: str, work: Callable[[], None]) -> int:
             raise
         print(f"{name}: not enough memory; a smaller batch, beam or model takes less", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     return 0
 
 

@@ -403,8 +403,14 @@ def test_closed_standard_input_is_an_error() -> None:
     assert "Bad file descriptor" in shell(f"{sys.executable} -c '{code}' <&-", ROOT).stderr
 
 
-@pytest.mark.parametrize("module", ["argparse", "nmt.commands", "nmt.corpora.binarize", "numpy"])
-def test_ctrl_c_during_imports_is_silent(module: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [
+        *((name, "binarize") for name in ("argparse", "nmt.commands", "nmt.corpora.binarize", "numpy")),
+        ("nmt.papers.choi2017.paper", "choi2017.table1"),
+    ],
+)
+def test_ctrl_c_during_imports_is_silent(module: str, step: str) -> None:
     code = f"""
 import runpy, sys
 class Interrupt:
@@ -413,7 +419,7 @@ class Interrupt:
             raise KeyboardInterrupt
 sys.modules.pop("{module}", None)
 sys.meta_path.insert(0, Interrupt())
-sys.argv = ["nmt", "binarize", "--help"]
+sys.argv = ["nmt", "{step}", "--help"]
 runpy.run_module("nmt", run_name="__main__")
 """
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
