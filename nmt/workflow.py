@@ -47,7 +47,7 @@ from nmt.system.claims import check_unclaimed, take_over
 from nmt.system.digest import announce as announce_code
 from nmt.system.digest import digest
 from nmt.system.errors import UserError, warn
-from nmt.system.files import MODEL, check_room
+from nmt.system.files import MODEL, check_room, nearest_folder
 from nmt.system.records import IMMEDIATE
 from nmt.system.scheduler import check_slurm
 from nmt.system.text import read_json
@@ -254,8 +254,11 @@ def plain_names(workflow: Any) -> Callable[[str], str]:
 
 
 def begin(workflow: Any, experiment: str) -> None:
-    """Take steps over from earlier runs, check that jobs can be started and Moses built, and prepare for any end."""
+    """Take steps over from earlier runs, check that jobs can be started and can write, and prepare for any end."""
     jobs = list(workflow.dag.needrun_jobs())
+    if not workflow.touch:
+        for folder in sorted({nearest_folder(path) for job in jobs for path in job.output}):
+            check_room(folder)
     take_over(experiment, jobs)
     if workflow.local_exec:
         check_unclaimed(experiment, jobs)

@@ -367,7 +367,7 @@ def _called_folder(folder: str) -> str:
     return os.path.join(os.path.dirname(os.path.realpath(f"{folder}/../scripts")), "bin")
 
 
-UNQUOTED = re.compile(r"[\w/.+-]+")  # what a shell and moses.ini read as it is
+MISREAD = re.compile(r"\.gz|[^\w/.+-]")  # what a script removes from a path, or a shell or moses.ini reads as a sign
 
 
 def check_moses(experiment: Experiment) -> None:
@@ -379,7 +379,7 @@ def check_moses(experiment: Experiment) -> None:
     places = [os.getcwd(), f"data/{experiment.name}/phrase_based", folder or BUILT]
     places += moses_files(folder) if folder else []
     for place in [*places, *map(os.path.realpath, places)]:  # its steps follow links
-        if odd := sorted(set(UNQUOTED.sub("", place))):
+        if odd := sorted(set(MISREAD.findall(place))):
             raise UserError(
                 "config: phrase_based.system: Moses's scripts do not understand "
                 f"{' '.join(map(repr, odd))} in the name of a folder, as in {place}; rename it"

@@ -20,12 +20,12 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 
 def verify(record: Path, digests: Mapping[str, str], remedy: str) -> None:
-    """Compare the files beside `record` with their SHA-256s, which `record` holds.
+    """Compare files with their SHA-256s, which `record` holds; their names are relative to its folder.
 
     Raises UserError, which ends with what to do, if one is missing or differs.
     """
     for name, digest in digests.items():
-        path = record.with_name(name)
+        path = record.parent / name
         if not path.is_file():
             raise UserError(f"{path}: no such file; {remedy}")
         if sha256(path) != digest:

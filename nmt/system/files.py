@@ -157,8 +157,7 @@ def check_outputs(paths: Iterable[str | os.PathLike[str]]) -> None:
         if _is_special(path):
             continue
         final = _final(path)
-        folder = next(one for one in final.parents if os.path.lexists(one))
-        attempt = folder / partial_name(final).name
+        attempt = nearest_folder(final) / partial_name(final).name
         try:
             attempt.write_bytes(b"?")
         except OSError as error:
@@ -195,6 +194,11 @@ def refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
     if error.errno in DISK_FULL:
         return UserError(f"{path}: no space left; free some and repeat")
     return UserError(f"{path}: cannot be written ({error.strerror}); name another file")
+
+
+def nearest_folder(path: str | os.PathLike[str]) -> Path:
+    """The innermost folder there is of those in which a file is to be made; links are followed."""
+    return next(one for one in Path(os.path.realpath(path)).parents if os.path.lexists(one))
 
 
 def check_room(folder: Path) -> None:

@@ -247,7 +247,7 @@ def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_back.phrase_based.bin == "/home/me/moses/bin"
 
 
-@pytest.mark.parametrize("name", ["a folder", "a'b", "$a", "a(b", "a:b", "a#b"])
+@pytest.mark.parametrize("name", ["a folder", "a'b", "$a", "a(b", "a:b", "a#b", "a.gz"])
 def test_moses_is_not_run_where_its_scripts_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     built = paper("{phrase_based: {system: moses}}")
     installed = paper(f'{{phrase_based: {{system: moses, bin: "{name}/bin"}}}}')

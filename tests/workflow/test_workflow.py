@@ -401,6 +401,17 @@ def test_a_folder_without_room_is_one_line(tree: Tree, monkeypatch: pytest.Monke
     assert "Traceback" not in said
 
 
+def test_a_folder_that_a_step_cannot_write_is_one_line_before_the_first_job(here: Tree) -> None:
+    shortlists = here.folder / "data/smoke/shortlist"
+    shutil.rmtree(shortlists)
+    shortlists.symlink_to("/proc")
+    run = here.snakemake("--cores", "1", "--forcerun", "shortlist", configs=SMOKE)
+    assert run.returncode == 1
+    assert run.stdout.split("\n")[-2].startswith("snakemake: /proc: cannot be written (No such file or directory)")
+    assert "rule shortlist" not in run.stdout
+    assert "Traceback" not in run.stdout
+
+
 @pytest.mark.long
 def test_every_table_and_figure_of_models_with_two_seeds_is_made(tmp_path: Path) -> None:
     """Plans do not show what a step refuses."""

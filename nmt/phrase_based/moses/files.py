@@ -8,14 +8,16 @@ already holds references comes back as it was.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from nmt.corpora.pairs import read_pairs
+from nmt.system.checksums import sha256, verify
 from nmt.system.errors import UserError
 from nmt.system.files import atomic, check_replaceable, of_names
 from nmt.system.locks import acquire
@@ -25,6 +27,7 @@ ORIENTATION = "msd-bidirectional-fe"
 TABLES = ("phrase-table.gz", f"reordering-table.wbe-{ORIENTATION}.gz")  # in the folder `model` of moses_phrases
 SIDES = ("source", "target")  # the names of the languages, for train-model.perl
 PATH = re.compile(r"(?<= path=)\S+")
+DIGEST = "\n# SHA-256 "  # a comment, to Moses
 MARK = "\u2060"
 CODES = {"|": "&#124;", "[": "&#91;", "]": "&#93;", "<": "&#60;", ">": "&#62;"}
 _ENCODED = str.maketrans({sign: code + MARK for sign, code in CODES.items()})
@@ -70,19 +73,39 @@ def _is_empty_folder(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def copy_configuration(configuration: Path, output: Path, relative: bool) -> None:
-    """Copy a moses.ini, with paths that are relative to the folder of the copy, or absolute, as Moses wants them.
+def keep_system(configuration: Path, output: Path) -> None:
+    """Copy the moses.ini of a tuned system, with SHA-256s of the files that it names and, last, of itself.
 
-    A system is kept with relative ones, because a project may be moved or copied.
+    Paths become relative to the folder of the copy, because a project may be moved or copied.
     """
-
-    def placed(found: re.Match[str]) -> str:
-        path = configuration.parent.resolve() / found[0]
-        return os.path.relpath(path, output.parent.resolve()) if relative else str(path)
-
-    text = PATH.sub(placed, configuration.read_text(encoding="utf-8"))
+    folder = output.parent.resolve()
+    text = _placed(configuration, lambda path: os.path.relpath(path, folder))
     with atomic(output) as partial:
+        text += "".join(f"{DIGEST}{sha256(folder / path)} {path}" for path in PATH.findall(text))
+        text += f"{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}\n"
         partial.write_text(text, encoding="utf-8")
+
+
+def system_files(configuration: Path) -> list[Path]:
+    """The files that the moses.ini of `keep_system` names. Raises UserError if it or one of them is damaged."""
+    content, _, digest = configuration.read_bytes().rpartition(DIGEST.encode())
+    if digest != f"{hashlib.sha256(content).hexdigest()}\n".encode():
+        raise UserError(f"{configuration}: damaged, changed or not from the step moses_tune; run that again")
+    lines = content.decode().split(DIGEST)[1:]
+    digests = {path: digest for digest, path in map(str.split, lines)}
+    verify(configuration, digests, "run the step that wrote it, and moses_tune")
+    return [configuration.parent / path for path in digests]
+
+
+def write_configuration(configuration: Path, output: Path) -> None:
+    """Copy a moses.ini, with or without SHA-256s, for Moses, which wants absolute paths."""
+    output.write_text(_placed(configuration, str).partition(DIGEST)[0], encoding="utf-8")
+
+
+def _placed(configuration: Path, place: Callable[[Path], str]) -> str:
+    """The text of a moses.ini with `place` of each path."""
+    folder = configuration.parent.resolve()
+    return PATH.sub(lambda found: place(folder / found[0]), configuration.read_text(encoding="utf-8"))
 
 
 def encoded(line: str) -> str:

@@ -25,7 +25,9 @@ ALONE = {"OMP_NUM_THREADS": "1"}
 # What a program, or one that it has called, prints when no space is left.
 CAUSE = re.compile(rb"No space left on device|Disk quota exceeded|Cannot allocate memory|bad_alloc")
 # What scripts print when a program that they have called fails; they use its output anyway.
-FAILED = re.compile(rb"died with signal|unexpected end of file|Exit code: [1-9]|^Killed|Segmentation fault")
+FAILED = re.compile(
+    rb"died with signal|unexpected end of file|invalid compressed data|Exit code: [1-9]|^Killed|Segmentation fault"
+)
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
 

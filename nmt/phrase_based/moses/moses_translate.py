@@ -6,11 +6,12 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nmt.phrase_based.moses.files import copy_configuration, decoded, encoded, work_folder
+from nmt.phrase_based.moses.files import decoded, encoded, system_files, work_folder, write_configuration
 from nmt.phrase_based.moses.installation import PERL, Moses, add_moses_arguments, call, moses_of
 from nmt.phrase_based.text import without_gaps
 from nmt.settings.sections import PhraseBased
 from nmt.system.errors import UserError
+from nmt.system.files import check_apart
 from nmt.system.options import Output, add_threads_argument
 from nmt.system.text import read_lines, write_lines
 
@@ -32,7 +33,7 @@ def translate(moses: Moses, configuration: Path, flags: list[str], source: Path,
     with tempfile.TemporaryDirectory(dir=work) as name:
         folder = Path(name)
         given, output, filtered, system = (folder / name for name in ("source", "translation", "filtered", "whole.ini"))
-        copy_configuration(configuration, system, relative=False)
+        write_configuration(configuration, system)
         write_lines(given, map(encoded, sources))  # each with a newline, because Moses leaves out a line without one
         call([PERL, moses.script("filter-model-given-input.pl"), filtered, system, given], folder)
         call([moses.program("moses"), "-f", filtered / "moses.ini", *flags], folder, given, output)
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    check_apart([arguments.output], system_files(arguments.configuration))
     flags = search_flags(arguments.settings, arguments.threads)
     with work_folder(arguments.output) as work:
         lines = translate(moses_of(arguments), arguments.configuration, flags, arguments.source, work)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from nmt.phrase_based.bleu import bleu, counts
-from nmt.phrase_based.moses.files import ORIENTATION, SIDES, TABLES, copy_configuration, empty, encoded
+from nmt.phrase_based.moses.files import ORIENTATION, SIDES, TABLES, empty, encoded, keep_system
 from nmt.phrase_based.moses.installation import PERL, add_moses_arguments, call, moses_of
 from nmt.phrase_based.moses.moses_translate import search_flags, translate
 from nmt.phrase_based.text import drawn_pairs, join_escaped, split_escaped
@@ -77,5 +77,5 @@ def run(arguments: argparse.Namespace) -> None:
     kept = int(scores[1] >= scores[0])
     if not kept:
         warn(f"{tuned}: {scores[1]:.2f} BLEU, less than before tuning ({scores[0]:.2f}); the earlier weights are kept")
-    copy_configuration((before, tuned)[kept], arguments.configuration, relative=True)
+    keep_system((before, tuned)[kept], arguments.configuration)
     write_json(arguments.output, {"system": moses.version, "sentences": len(pairs), "bleu": scores, "kept": kept})

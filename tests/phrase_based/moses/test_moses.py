@@ -60,7 +60,7 @@ for side in ("-f", "-e") if "-corpus" in sys.argv else ():
 if option("-first-step") == "9":
     lm = option("-lm").split(":")
     assert lm[:2] == ["0", "3"] and Path(lm[2]).exists() and lm[3] == "8" and option("-last-step") == "9"
-    Path(option("-config")).write_text(f"untuned path={root.resolve()}/phrase-table.gz")
+    Path(option("-config")).write_text(f"untuned path={root.resolve()}/phrase-table.gz\\nKENLM path={lm[2]}\\n")
 elif option("-first-step") == "1":
     assert option("-last-step") == "3" and option("-external-bin-dir") and "-mgiza" in sys.argv
     root.mkdir()
@@ -74,12 +74,13 @@ else:
             table.write("" if not links.strip() else "a ||| A ||| 1\\n")
 """,
     "filter": """
+import re
 import shutil
 from pathlib import Path
 folder, ini, source = sys.argv[1:4]
 assert Path(ini).is_absolute() and not set("|[]<>") & set(Path(source).read_text())
-table = Path(Path(ini).read_text().partition(" path=")[2])
-assert table.is_absolute() and table.exists()
+named = [Path(path) for path in re.findall(r" path=(\\S+)", Path(ini).read_text())]
+assert len(named) == 2 and all(path.is_absolute() and path.exists() for path in named)
 Path(folder).mkdir()
 shutil.copy(ini, Path(folder) / "moses.ini")
 """,
@@ -152,7 +153,8 @@ def test_all_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tuning = json.loads((folder / "tuning.json").read_text())
     assert tuning["system"] == VERSION
     assert tuning["kept"] == 1
-    assert (folder / "tuned/moses.ini").read_text() == "good path=../phrases/model/phrase-table.gz"
+    system = (folder / "tuned/moses.ini").read_text()
+    assert system.startswith("good path=../phrases/model/phrase-table.gz\nKENLM path=../lm/model\n\n# SHA-256 ")
     assert (folder / "output").read_text() == "A B\n\nnothing\n"
     assert "source: line 3: the translation is empty; the source is copied" in capsys.readouterr().err
 
@@ -214,6 +216,35 @@ def test_what_a_step_reads_is_not_removed(
     error = capsys.readouterr().err.split("\n")[-2]
     assert error.endswith(f"train.en: lies in {place}, which is replaced as a whole; name another output")
     assert [path.read_text() for path in texts] == ["a b\n", "a b\n"]
+
+
+def test_a_translation_does_not_replace_its_system(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for one in STEPS[:4]:
+        assert main(words(folder, one)) == 0
+    table = folder / "phrases/model/phrase-table.gz"
+    before = table.read_bytes()
+    assert main([*words(folder, "moses_translate"), "--output", str(table)]) == 1
+    assert capsys.readouterr().err.endswith("phrase-table.gz: is read too; name another output\n")
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["tuned/moses.ini", "lm/model", "phrases/model/phrase-table.gz"], ids=["ini", "language-model", "phrases"]
+)
+@pytest.mark.parametrize("damage", ["cut", "changed", "removed"])
+def test_a_damaged_system_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], name: str, damage: str) -> None:
+    for one in STEPS[:4]:
+        assert main(words(folder, one)) == 0
+    path = folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[:-5] if damage == "cut" else content[:-5] + b"\xff" + content[-4:])
+    if damage == "removed":
+        path.unlink()
+    assert main(words(folder, "moses_translate")) == 1
+    said = capsys.readouterr().err.split("\n")[-2]
+    assert path.name in said
+    assert ("no such file" if damage == "removed" else "damaged") in said.lower()
+    assert not (folder / "output").exists()
 
 
 def test_tables_are_made_again_where_the_link_is_a_file_or_the_folder_is_half_removed(folder: Path) -> None:
@@ -388,7 +419,10 @@ def test_a_table_that_is_cut_is_refused(
     assert said in capsys.readouterr().err.split("\n")[-2]
 
 
-@pytest.mark.parametrize("said", ["Killed", "Exit code: 137", "gzip: stdin: unexpected end of file"])
+CRC = "gzip: stdin: invalid compressed data--crc error"
+
+
+@pytest.mark.parametrize("said", ["Killed", "Exit code: 137", "gzip: stdin: unexpected end of file", CRC])
 def test_what_a_script_does_not_heed_is_an_error(folder: Path, capfd: pytest.CaptureFixture[str], said: str) -> None:
     for step in STEPS[:2]:
         assert main(words(folder, step)) == 0
