@@ -19,7 +19,7 @@ from pathlib import Path
 from nmt.corpora.pairs import read_pairs
 from nmt.system.checksums import sha256, verify
 from nmt.system.errors import UserError
-from nmt.system.files import atomic, check_replaceable, of_names
+from nmt.system.files import atomic, check_regular, check_replaceable, of_names
 from nmt.system.locks import acquire
 from nmt.system.text import write_lines
 
@@ -74,27 +74,35 @@ def _is_empty_folder(path: Path) -> bool:
 
 
 def keep_system(configuration: Path, output: Path) -> None:
-    """Copy the moses.ini of a tuned system, with SHA-256s of the files that it names and, last, of itself.
+    """Copy the moses.ini of a tuned system, with the SHA-256 of its language model and, last, of itself.
 
-    Paths become relative to the folder of the copy, because a project may be moved or copied.
+    The tables have check sums of their own, and hold the time. Paths become relative to the folder of the copy, because
+    a project may be moved or copied.
     """
     folder = output.parent.resolve()
     text = _placed(configuration, lambda path: os.path.relpath(path, folder))
     with atomic(output) as partial:
-        text += "".join(f"{DIGEST}{sha256(folder / path)} {path}" for path in PATH.findall(text))
+        plain = [path for path in PATH.findall(text) if not path.endswith(".gz")]
+        text += "".join(f"{DIGEST}{sha256(folder / path)} {path}" for path in plain)
         text += f"{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}\n"
         partial.write_text(text, encoding="utf-8")
 
 
 def system_files(configuration: Path) -> list[Path]:
-    """The files that the moses.ini of `keep_system` names. Raises UserError if it or one of them is damaged."""
+    """The files that the moses.ini of `keep_system` names.
+
+    Raises UserError if one is missing, or if the language model or moses.ini itself is damaged.
+    """
     content, _, digest = configuration.read_bytes().rpartition(DIGEST.encode())
     if digest != f"{hashlib.sha256(content).hexdigest()}\n".encode():
         raise UserError(f"{configuration}: damaged, changed or not from the step moses_tune; run that again")
-    lines = content.decode().split(DIGEST)[1:]
+    text, *lines = content.decode().split(DIGEST)
     digests = {path: digest for digest, path in map(str.split, lines)}
     verify(configuration, digests, "run the step that wrote it, and moses_tune")
-    return [configuration.parent / path for path in digests]
+    files = [configuration.parent / path for path in PATH.findall(text)]
+    for path in files:
+        check_regular(path)
+    return files
 
 
 def write_configuration(configuration: Path, output: Path) -> None:

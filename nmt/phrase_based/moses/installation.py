@@ -26,7 +26,8 @@ ALONE = {"OMP_NUM_THREADS": "1"}
 CAUSE = re.compile(rb"No space left on device|Disk quota exceeded|Cannot allocate memory|bad_alloc")
 # What scripts print when a program that they have called fails; they use its output anyway.
 FAILED = re.compile(
-    rb"died with signal|unexpected end of file|invalid compressed data|Exit code: [1-9]|^Killed|Segmentation fault"
+    rb"died with signal|unexpected end of file|invalid compressed data|not in gzip format|Exit code: [1-9]|^Killed"
+    rb"|Segmentation fault"
 )
 NAME_IT = "name the folder of Moses's programs in the setting phrase_based.bin"
 
