@@ -97,7 +97,7 @@ class System:
             "@work",
             *tuned,
         )
-        weights = (self.folder / "moses.ini").read_text().split("[weight]")[1]
+        weights = (self.folder / "moses.ini").read_text().split("[weight]")[1].rpartition("\n# SHA-256 ")[0]
         return {"links": (self.folder / "links.txt").read_text(), "weights": weights}
 
     def translate(self, text: str) -> list[str]:
