@@ -76,8 +76,8 @@ def _is_empty_folder(path: Path) -> bool:
 def keep_system(configuration: Path, output: Path) -> None:
     """Copy the moses.ini of a tuned system, with the SHA-256 of its language model and, last, of itself.
 
-    The tables have check sums of their own, and hold the time. Paths become relative to the folder of the copy, because
-    a project may be moved or copied.
+    The tables have checksums of their own, and hold the time at which they were made. Paths become relative to the
+    folder of the copy, because a project may be moved or copied.
     """
     folder = output.parent.resolve()
     text = _placed(configuration, lambda path: os.path.relpath(path, folder))
