@@ -71,6 +71,8 @@ def rows(label: str, folder: Path, before: Path | None = None) -> Iterator[list[
     records = read_metrics(folder / METRICS)
     if not records:
         raise UserError(f"{folder / METRICS}: no metrics in it; train the model with the step train")
+    if len(records) != (folder / METRICS).read_bytes().count(b"\n"):
+        raise UserError(f"{folder / METRICS}: a line is not a whole record; restore the file or train the model again")
     # the summary's hours include those of the model that this one continues, the records' seconds do not
     summary = read_values(folder / SUMMARY, hours=finite(0), seed=integer(0), updates=integer(0))
     if records[-1]["updates"] != summary["updates"]:

@@ -197,8 +197,9 @@ def refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
 
 
 def nearest_folder(path: str | os.PathLike[str]) -> Path:
-    """The innermost folder there is of those in which a file is to be made; links are followed."""
-    return next(one for one in Path(os.path.realpath(path)).parents if os.path.lexists(one))
+    """The innermost folder there is of those in which a file is to be made; links to folders are followed."""
+    folder = Path(os.path.realpath(os.path.dirname(path)))
+    return next(one for one in (folder, *folder.parents) if os.path.lexists(one))
 
 
 def check_room(folder: Path) -> None:

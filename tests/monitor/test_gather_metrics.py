@@ -149,3 +149,14 @@ def test_metrics_that_were_cut_are_one_line(toy: Path, tmp_path: Path, capsys: p
     assert main(["gather_metrics", "--model", "one", str(tmp_path / "model"), "--output", str(tmp_path / "a.csv")]) == 1
     said = r".*metrics.jsonl: ends with update \d+, but the model has 30; restore the file or train the model again\n"
     assert re.fullmatch(f"nmt gather_metrics: {said}", capsys.readouterr().err)
+
+
+def test_metrics_with_a_damaged_line_are_one_line(
+    toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(toy, tmp_path)) == 0
+    metrics = tmp_path / "model/metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes().replace(b'"', b"\0", 1))
+    capsys.readouterr()
+    assert main(["gather_metrics", "--model", "one", str(tmp_path / "model"), "--output", str(tmp_path / "a.csv")]) == 1
+    assert "metrics.jsonl: a line is not a whole record; restore the file or train" in capsys.readouterr().err

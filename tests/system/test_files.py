@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nmt.system.checksums import recorded
 from nmt.system.errors import UserError
-from nmt.system.files import atomic_folder, check_outputs, check_room, partial_name, sync_folder
+from nmt.system.files import atomic_folder, check_outputs, check_room, nearest_folder, partial_name, sync_folder
 from nmt.system.text import read_lines, write_lines
 from tests.conftest import SmallDisk
 
@@ -187,6 +187,14 @@ def test_a_folder_that_cannot_be_synced_is_no_obstacle(tmp_path: Path, monkeypat
     code = errno.EIO
     with pytest.raises(OSError, match="Input/output error"):
         sync_folder(tmp_path)
+
+
+def test_the_folder_of_a_file_is_not_that_of_a_file_to_which_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/file").symlink_to("/proc/version")
+    (tmp_path / "linked").symlink_to("own")
+    for name in ("own/file", "own/missing/file", "linked/file"):
+        assert nearest_folder(tmp_path / name) == tmp_path / "own"
 
 
 def test_a_folder_without_room_is_named(small_disk: SmallDisk) -> None:
