@@ -253,12 +253,22 @@ def plain_names(workflow: Any) -> Callable[[str], str]:
     return lambda rule: rule.removeprefix(before).removesuffix(after) if star else rule
 
 
+def check_places(jobs: Iterable[Any]) -> None:
+    """UserError where a folder in which jobs write takes no file, or an earlier benchmark cannot be overwritten."""
+    benchmarks = [job.benchmark for job in jobs if job.benchmark]
+    written = [*benchmarks, *(path for job in jobs for path in (*job.output, *job.log))]
+    for folder in sorted(set(map(nearest_folder, written))):
+        check_room(folder)
+    for path in benchmarks:
+        if os.path.exists(path) and not os.access(path, os.W_OK):
+            raise UserError(f"{path}: cannot be written; remove it")
+
+
 def begin(workflow: Any, experiment: str) -> None:
     """Take steps over from earlier runs, check that jobs can be started and can write, and prepare for any end."""
     jobs = list(workflow.dag.needrun_jobs())
     if not workflow.touch:
-        for folder in sorted({nearest_folder(path) for job in jobs for path in job.output}):
-            check_room(folder)
+        check_places(jobs)
     take_over(experiment, jobs)
     if workflow.local_exec:
         check_unclaimed(experiment, jobs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
@@ -23,6 +24,7 @@ from nmt.workflow import (
     check_inputs,
     check_links,
     check_models,
+    check_places,
     check_start,
     check_unchanged,
     code,
@@ -50,6 +52,26 @@ EXPERIMENT = experiment(
     evaluate={"train_sample": 9, "compare": [["search", "fixed"]]},
     seed=3,
 )
+
+
+@pytest.mark.parametrize("kind", ["output", "log", "benchmark"])
+def test_places_that_take_no_files_are_known_before_the_jobs(tmp_path: Path, kind: str) -> None:
+    """/proc takes no file of anybody, and its files none of what is written."""
+    job = {"output": [f"{tmp_path}/new/a"], "log": [f"{tmp_path}/b"], "benchmark": None}
+    check_places([SimpleNamespace(**job)])
+    job[kind] = "/proc/c" if kind == "benchmark" else ["/proc/c"]
+    with pytest.raises(UserError, match=r"^/proc: cannot be written"):
+        check_places([SimpleNamespace(**job)])
+
+
+def test_a_benchmark_that_cannot_be_overwritten_is_known_before_the_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = tmp_path / "a.tsv"
+    earlier.touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (str(earlier), os.W_OK))  # as not for root
+    with pytest.raises(UserError, match=r"a\.tsv: cannot be written; remove it"):
+        check_places([SimpleNamespace(output=[], log=[], benchmark=str(earlier))])
 
 
 MOUNTED = [
