@@ -202,11 +202,11 @@ def nearest_folder(path: str | os.PathLike[str]) -> Path:
     return next(one for one in (folder, *folder.parents) if os.path.lexists(one))
 
 
-def check_room(folder: Path) -> None:
-    """Raise UserError if a small file cannot be written to `folder`."""
+def check_room(folder: Path, size: int = 1 << 16) -> None:
+    """Raise UserError if a file of `size` bytes cannot be written to `folder`."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(1 << 16))
+            file.write(bytes(size))
     except OSError as error:
         raise UserError(f"{folder}: cannot be written ({error.strerror}); make it writable, with room") from None
 
