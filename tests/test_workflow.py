@@ -56,7 +56,7 @@ EXPERIMENT = experiment(
 
 @pytest.mark.parametrize("kind", ["output", "log", "benchmark"])
 def test_places_that_take_no_files_are_known_before_the_jobs(tmp_path: Path, kind: str) -> None:
-    """/proc takes no file of anybody, and its files none of what is written."""
+    """/proc takes no file of anybody."""
     job = {"output": [f"{tmp_path}/new/a"], "log": [f"{tmp_path}/b"], "benchmark": None}
     check_places([SimpleNamespace(**job)])
     job[kind] = "/proc/c" if kind == "benchmark" else ["/proc/c"]
@@ -69,7 +69,7 @@ def test_a_benchmark_that_cannot_be_overwritten_is_known_before_the_jobs(
 ) -> None:
     earlier = tmp_path / "a.tsv"
     earlier.touch()
-    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (str(earlier), os.W_OK))  # as not for root
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (str(earlier), os.W_OK))  # root may write it
     with pytest.raises(UserError, match=r"a\.tsv: cannot be written; remove it"):
         check_places([SimpleNamespace(output=[], log=[], benchmark=str(earlier))])
 

@@ -367,7 +367,7 @@ def _called_folder(folder: str) -> str:
     return os.path.join(os.path.dirname(os.path.realpath(f"{folder}/../scripts")), "bin")
 
 
-MISREAD = re.compile(r"\.gz|[^\w/.+-]")  # what a script removes from a path, or a shell or moses.ini reads as a sign
+MISREAD = re.compile(r"\.gz|[^\w/.+-]")  # what a script, a shell or moses.ini does not take literally
 
 
 def check_moses(experiment: Experiment) -> None:

@@ -197,7 +197,7 @@ def refusal(path: str | os.PathLike[str], error: OSError) -> UserError:
 
 
 def nearest_folder(path: str | os.PathLike[str]) -> Path:
-    """The innermost folder there is of those in which a file is to be made; links to folders are followed."""
+    """The innermost existing folder on the path of a file; links to folders are followed."""
     folder = Path(os.path.realpath(os.path.dirname(path)))
     return next(one for one in (folder, *folder.parents) if os.path.lexists(one))
 

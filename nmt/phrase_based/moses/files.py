@@ -81,7 +81,7 @@ def keep_system(configuration: Path, output: Path) -> None:
     """
     folder = output.parent.resolve()
     text = _placed(configuration, lambda path: os.path.relpath(path, folder))
-    with atomic(output) as partial:
+    with atomic(output) as partial:  # which makes the folder that the paths begin in
         plain = [path for path in PATH.findall(text) if not path.endswith(".gz")]
         text += "".join(f"{DIGEST}{sha256(folder / path)} {path}" for path in plain)
         text += f"{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}\n"
@@ -95,7 +95,7 @@ def system_files(configuration: Path) -> list[Path]:
     """
     content, _, digest = configuration.read_bytes().rpartition(DIGEST.encode())
     if digest != f"{hashlib.sha256(content).hexdigest()}\n".encode():
-        raise UserError(f"{configuration}: damaged, changed or not from the step moses_tune; run that again")
+        raise UserError(f"{configuration}: damaged, changed or not from the step moses_tune; run that step again")
     text, *lines = content.decode().split(DIGEST)
     digests = {path: digest for digest, path in map(str.split, lines)}
     verify(configuration, digests, "run the step that wrote it, and moses_tune")
