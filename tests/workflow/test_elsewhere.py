@@ -115,6 +115,9 @@ def test_a_run_of_a_module_goes_on_and_knows_its_steps_by_their_own_names(projec
     assert ("nmt_train", "one") in jobs(rest)
     [rules] = re.findall(r"nmt provenance .* --rules (.*) --output", rest.stdout)
     assert {"train", "translate"} <= {*rules.split()}
+    report = here.snakemake("--report", "report.zip", "results/hosted/selection.csv", configs=[])
+    assert report.returncode == 0, report.stdout
+    assert "WARNING" not in report.stdout  # of the text that begins the report: that is the other workflow's
 
 
 def test_the_configuration_of_another_workflow_is_its_own(project: Tree, here: Tree) -> None:

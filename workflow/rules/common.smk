@@ -77,7 +77,8 @@ with one_line_mistakes():
             record_results(EXPERIMENT.name, EXPERIMENT.results)
         options = {word.partition("=")[0] for word in sys.argv}
         # With --report-after-run, the report shows the run that it follows.
-        if "--report" in options and not any(word.startswith("--report-a") for word in options):
+        after_run = any(word.startswith("--report-a") for word in options)
+        if "--report" in options and not after_run and workflow.modifier.is_main_snakefile():
             show_what_made(EXPERIMENT.results, config)
     else:
         claim(EXPERIMENT.name, sys.argv)
