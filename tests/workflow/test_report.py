@@ -8,12 +8,17 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import jinja2
 import pytest
+import yaml
 
 from tests.chromium import browser, document
-from tests.workflow.tree import SMOKE, Tree
+from tests.workflow.tree import ROOT, SMOKE, Tree
+
+FRONT = ROOT / "nmt/report/captions/workflow.rst"
 
 FIGURES = ["figure1", "figure2", "figure3", "learning_curves", "ratings"]
 TABLES = ["table1", "table2", "table3", "significance", "selection", "coverage"]
@@ -83,6 +88,16 @@ def test_the_front_page_has_the_configuration(report: Path) -> None:
     assert re.search(r'experiment\s*:\s*"smoke"', front)
     assert re.search(r"RNNsearch-50star\s*:\s*prototype", front)
     assert re.search(r"words\s*:\s*1500", front)
+
+
+def test_the_configuration_has_no_line_that_is_too_long_for_the_report() -> None:
+    files = [f"{'long/' * 20}{number}.en" for number in range(200)]
+    config = {"experiment": "mine", "files": {"train": files, "test": []}, "beam": 12, "pairs": [["a", "b"]]}
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)  # as Snakemake's
+    page = environment.from_string(FRONT.read_text()).render(snakemake=SimpleNamespace(config=config), files=[])
+    listing = page.partition(".. code-block:: yaml")[2]
+    assert yaml.safe_load(listing) == config
+    assert max(map(len, listing.splitlines())) < 10_000
 
 
 @pytest.mark.parametrize(("width", "dark"), [(500, False), (900, True), (1400, False)])
