@@ -15,8 +15,8 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 quoted = '$(subst ','\'',$(1))'
-GIVEN = $(if $(MIRROR),$(call quoted,mirror=$(MIRROR))) $(if $(SEEDS),$(call quoted,seeds=$(SEEDS)))
-DEMO = snakemake $(if $(MIRROR)$(SEEDS),--config $(GIVEN)) --configfile $(CONFIG) --cores $(CORES)
+GIVEN = $(if $(SEEDS),$(call quoted,seeds=$(SEEDS)))
+DEMO = snakemake $(if $(GIVEN),--config $(GIVEN)) --configfile $(CONFIG) --cores $(CORES)
 REPORTS := results/demo/report.html results/demo-choi/report.html results/multi30k/report.html
 
 OPEN = snakemake --cores $(CORES) --resources gpu=$(CORES) network=1 --config $(call quoted,mirror=$(MIRROR)) --configfile
@@ -31,6 +31,7 @@ env: .venv/made
 demo results/demo/report.html: CONFIG := config/demo.yaml
 demo-choi results/demo-choi/report.html: CONFIG := config/choi2017/demo-choi.yaml
 multi30k results/multi30k/report.html: CONFIG := config/multi30k.yaml
+multi30k results/multi30k/report.html: GIVEN += $(if $(MIRROR),$(call quoted,mirror=$(MIRROR)))
 
 # Without a GPU, `gpu` is how many models are trained at once: as many as there are cores.
 demo demo-choi multi30k: .venv/made

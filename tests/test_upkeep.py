@@ -106,7 +106,7 @@ def test_make_counts_the_cores_without_nproc(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["demo", 'MIRROR=Peter\'s "copy", of a'], 'mirror=Peter\'s "copy", of a'),
+        (["multi30k", 'MIRROR=Peter\'s "copy", of a'], 'mirror=Peter\'s "copy", of a'),
         (["open", "MIRROR=Peter's"], "mirror=Peter's"),
         (["demo", "SEEDS=[1, 2]"], "seeds=[1, 2]"),
         (["moses", "SOURCES=$$HOME/Peter's"], "$HOME/Peter's"),
@@ -117,6 +117,14 @@ def test_make_hands_on_what_it_is_given(words: list[str], expected: str) -> None
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     lines = re.split(r"(?<!\\)\n", run.stdout)
     assert any(expected in shlex.split(line) for line in lines if "Peter" in line or "seeds" in line)
+
+
+def test_the_demonstration_has_no_mirror() -> None:
+    """A variable of the environment may name the one of another experiment."""
+    command = ["make", "--dry-run", "--old-file", ".venv/made", "demo", "demo-choi", "results/demo/report.html"]
+    environment = os.environ | {"MIRROR": "/a/copy"}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert "mirror" not in run.stdout
 
 
 def test_files_that_contributing_names_are_there() -> None:
