@@ -91,9 +91,9 @@ def run(arguments: argparse.Namespace) -> None:
     labels = arguments.labels
     evaluations = arguments.evaluations or [""] * len(labels)
     for option, files in (
-        ("--evaluations", evaluations),
         ("--sources", arguments.sources),
         ("--targets", arguments.targets),
+        ("--evaluations", evaluations),
     ):
         paired(labels, option, files)
     texts = [*zip(arguments.sources, arguments.targets, strict=True), arguments.test]

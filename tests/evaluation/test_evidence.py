@@ -92,13 +92,17 @@ def test_the_probabilities_of_the_vocabulary_add_up_to_one(
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
-    [("--sources", "2 labels for 1 files of --sources"), ("--evaluations", "2 labels for 1 files of --evaluations")],
+    ("given", "said"),
+    [
+        (["--sources", "one"], "2 labels for 1 files of --sources"),
+        (["--evaluations", "one"], "2 labels for 1 files of --evaluations"),
+        (["--labels", "near", "near"], "--labels: near is given twice"),
+    ],
 )
 def test_files_and_labels_go_together(
-    words: list[str], option: str, said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], given: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*words, option, "one"]) == 1
+    assert main([*words, *given]) == 1
     assert said in capsys.readouterr().err
 
 
