@@ -25,14 +25,16 @@ from numpy.typing import NDArray
 
 from nmt.corpora.arrays import read_array, write_array
 from nmt.corpora.pairs import read_pairs, split_words
+from nmt.corpora.pieces import SPACE
 from nmt.corpora.shortlist import Shortlist
+from nmt.corpora.subwords import MARK
 from nmt.settings.checks import choice, each, integer, read_values, text
 from nmt.system.checksums import recorded, sha256, unreplaced, verify
 from nmt.system.errors import UserError, warn
 from nmt.system.files import atomic_folder, check_regular
 from nmt.system.options import ReplacedFolder
 from nmt.system.progress import Progress
-from nmt.system.text import write_json
+from nmt.system.text import read_lines, write_json
 
 META = "meta.json"
 SIDES = ("source", "target")
@@ -119,6 +121,13 @@ def _words(texts: list[Path]) -> Iterator[list[list[str]]]:
     return ([split_words(line) for line in pair] for pair in read_pairs(*texts))
 
 
+def _check_segmented(text: Path, shortlist: Shortlist) -> None:
+    """Raise UserError where the shortlist is of subwords, but the text of whole words: most would be unknown."""
+    words = (word for line in read_lines(text) for word in split_words(line))
+    if shortlist.has_subwords and not any(word.endswith(MARK) or word.startswith(SPACE) for word in words):
+        raise UserError(f"{text}: holds whole words, but its shortlist subwords; segment the text with their codes")
+
+
 def _bucket(folder: Path, side: str, first: int) -> Path:
     """The file of the bucket that begins at position `first` of the shuffled order; its ids are in the text's order."""
     return folder / f"{side}.{first}.bucket"
@@ -175,7 +184,7 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
     """Write the binarized form of two aligned texts to the folder `output`.
 
     Pairs with an empty side are dropped and counted in meta.json. Raises UserError if the sides have different numbers
-    of lines or nothing is left.
+    of lines, nothing is left, or a text is not segmented into the subwords of its shortlist.
     """
     symbols = {side: len(shortlist) for side, shortlist in zip(SIDES, shortlists, strict=True)}
     for path in texts:
@@ -185,6 +194,8 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
     pairs, dropped = counts[True], counts[False]
     if not pairs:
         raise UserError(f"{texts[0]}, {texts[1]}: no pair with words on both sides; check data selection")
+    for path, shortlist in zip(texts, shortlists, strict=True):
+        _check_segmented(path, shortlist)
     if dropped:
         warn(f"{texts[0]}, {texts[1]}: {dropped} pairs with an empty side were dropped")
     with atomic_folder(output, "a binarized text", recorded(META, FILES)) as folder:
@@ -214,7 +225,14 @@ def binarize(texts: list[Path], shortlists: list[Shortlist], seed: int, output: 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--texts", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="tokenized")
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        nargs=2,
+        required=True,
+        metavar=("SOURCE", "TARGET"),
+        help="tokenized and, where the shortlists are of subwords, segmented",
+    )
     parser.add_argument("--shortlists", type=Path, nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     parser.add_argument("--seed", type=int, required=True, help="seed of the shuffle")
     parser.add_argument("--output", type=ReplacedFolder, required=True, help="folder, replaced as a whole")

@@ -91,6 +91,12 @@ class Shortlist:
         """The number of symbols K, including the end of the sentence and the unknown word."""
         return len(self.symbols)
 
+    @property
+    def has_subwords(self) -> bool:
+        """Whether the symbols look like subwords, whose codes may be missing."""
+        marked = sum(symbol.endswith(MARK) for symbol in self.symbols)
+        return MARKED * marked > len(self) or {*self.symbols} >= BYTES
+
     def split(self, words: list[str]) -> list[str]:
         """The symbols of `words`: their subwords, or the words themselves."""
         return words if self.codes is None else self.codes.split(words)
@@ -140,8 +146,7 @@ def read_shortlists(arguments: argparse.Namespace) -> list[Shortlist]:
         raise UserError(f"--codes: {len(codes)} files; name those of both sides, source first, or none")
     shortlists = [Shortlist.read(*paths) for paths in zip(arguments.shortlists, codes, strict=True)]
     for path, shortlist in zip(arguments.shortlists, shortlists, strict=True):
-        marked = sum(symbol.endswith(MARK) for symbol in shortlist.symbols)
-        if not arguments.codes and (MARKED * marked > len(shortlist) or {*shortlist.symbols} >= BYTES):
+        if not arguments.codes and shortlist.has_subwords:
             raise UserError(f"{path}: a vocabulary of subwords; name their codes, of both sides, with --codes")
     return shortlists
 

@@ -24,7 +24,7 @@ CONFIGS = Path("config")
 # A line with a value of its own: not empty, and not continued on the next line.
 PLAIN_LINE = re.compile(rf"^(?:{'|'.join(OWN)}): +[^\s>|*&!{{\['\"#].*$(?!\n[ \t])", re.MULTILINE)
 # The paper's results are files of this folder and of its `index`; the folders of all other experiments lie beside them.
-RESULTS, INDEX = PurePosixPath("results"), PurePosixPath("results/index")
+RESULTS, INDEX = "results", "results/index"
 
 # Options of Snakemake that are followed by a file, not by a target.
 OPTIONS = ("--report", "--report-stylesheet", "--archive", "--configfile")
@@ -97,12 +97,12 @@ def _parsed(text: str, path: Path) -> Mapping[str, Any]:
 def check_folders(experiment: Experiment, words: Iterable[str]) -> None:
     """UserError where the folder of results is, holds or lies in another's, or one of `words` lies in another's."""
     known = experiments()
-    mine = PurePosixPath(experiment.results)
+    mine = experiment.results
     for other in known:
-        theirs = PurePosixPath(other.results)
-        same = os.path.realpath(mine) == os.path.realpath(theirs)
-        if other.name != experiment.name and (same or _is_in(mine, theirs) or _is_in(theirs, mine)):
-            relation = "is" if same else "holds" if theirs.is_relative_to(mine) else "is in"
+        theirs = other.results
+        holds, inside = _is_in(theirs, mine), _is_in(mine, theirs)
+        if other.name != experiment.name and (holds or inside):
+            relation = "is" if holds and inside else "holds" if holds else "is in"
             raise UserError(
                 f"config: results: {mine} {relation} the folder of the experiment {other.name} ({other.words}), "
                 f"{theirs}; name another"
@@ -143,6 +143,7 @@ def check_report(experiment: Experiment, words: Iterable[str], files: Iterable[s
             raise UserError(f"--report {file}: no such folder; make it, or name another")
 
 
-def _is_in(inner: PurePosixPath, outer: PurePosixPath) -> bool:
-    """Whether `inner` is `outer` or lies among its results."""
-    return inner.is_relative_to(outer) and (outer != RESULTS or inner == RESULTS or inner.is_relative_to(INDEX))
+def _is_in(inner: str | PurePosixPath, outer: str | PurePosixPath) -> bool:
+    """Whether `inner` is `outer` or lies among its results; links are followed."""
+    inner, outer, results, index = (PurePosixPath(os.path.realpath(one)) for one in (inner, outer, RESULTS, INDEX))
+    return inner.is_relative_to(outer) and (outer != results or inner == results or inner.is_relative_to(index))

@@ -17,6 +17,7 @@ import pytest
 from nmt.__main__ import main
 from nmt.corpora import binarize as module
 from nmt.corpora.binarize import Bitext
+from nmt.corpora.pieces import BYTES
 from nmt.corpora.shortlist import UNK, Shortlist, count_words, make_shortlist
 from nmt.system.errors import UserError
 from tests.conftest import SmallDisk
@@ -96,6 +97,19 @@ def test_the_seed_decides_the_bytes(case: Case, tmp_path: Path) -> None:
     assert first == same
     assert first != other
     assert Counter(np.frombuffer(first, "<u2").tolist()) == Counter(np.frombuffer(other, "<u2").tolist())
+
+
+@pytest.mark.parametrize("symbols", [["lo@@", "w", "er"], [*sorted(BYTES), "\u2581lo", "w"]], ids=["bpe", "pieces"])
+def test_whole_words_beside_a_shortlist_of_subwords(
+    case: Case, symbols: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    segmented = " ".join(symbols)
+    case.write([segmented] * 5, [segmented] * 5)
+    assert case.run() == 0
+    (case.folder / "fr").write_text("lower low\n" * 5)
+    assert case.run(output=case.folder / "other") == 1
+    assert "fr: holds whole words, but its shortlist subwords; segment the text" in capsys.readouterr().err
+    assert not (case.folder / "other").exists()
 
 
 def test_the_size_of_buckets_changes_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,15 @@ def test_another_experiments_folder_of_results_is_refused() -> None:
     check_folders(experiment("top", "results"), [])  # which the others' folders lie beside
 
 
+def test_folders_nest_under_any_name() -> None:
+    Path("results").mkdir()
+    Path("link").symlink_to("results")
+    for folder in (f"{Path.cwd()}/results/demo/x", "link/demo/x"):
+        with pytest.raises(UserError, match="is in the folder of the experiment demo"):
+            check_folders(experiment("mine", folder), [])
+    check_folders(experiment("mine", "link/mine"), [])  # beside the others in `results`, which is that of `top`
+
+
 def test_an_experiment_that_was_run_from_elsewhere_counts_too() -> None:
     Path("own").mkdir()
     Path("own/a.yaml").write_text("experiment: a\nresults: results/of-a\n")
