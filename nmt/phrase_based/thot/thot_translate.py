@@ -20,7 +20,9 @@ from nmt.system.text import read_json, read_lines, write_lines
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_decoder_arguments(parser)
     parser.add_argument("--weights", type=Path, required=True, help="JSON from the step thot_tune")
-    parser.add_argument("--source", type=Path, required=True, help="tokenized text, a sentence on each line")
+    parser.add_argument(
+        "--source", type=Path, required=True, help="tokenized text, a sentence on each line; with --pieces, segmented"
+    )
     parser.add_argument(
         "--pieces",
         type=Path,
