@@ -125,7 +125,9 @@ def _check_segmented(text: Path, shortlist: Shortlist) -> None:
     """Raise UserError where the shortlist is of subwords, but the text of whole words: most would be unknown."""
     words = (word for line in read_lines(text) for word in split_words(line))
     if shortlist.has_subwords and not any(word.endswith(MARK) or word.startswith(SPACE) for word in words):
-        raise UserError(f"{text}: holds whole words, but its shortlist subwords; segment the text with their codes")
+        raise UserError(
+            f"{text}: holds whole words, but its shortlist holds subwords; segment the text with their codes"
+        )
 
 
 def _bucket(folder: Path, side: str, first: int) -> Path:

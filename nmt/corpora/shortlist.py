@@ -93,7 +93,7 @@ class Shortlist:
 
     @property
     def has_subwords(self) -> bool:
-        """Whether the symbols look like subwords, whose codes may be missing."""
+        """Whether the symbols look like subwords, of byte pair encoding or of SentencePiece."""
         marked = sum(symbol.endswith(MARK) for symbol in self.symbols)
         return MARKED * marked > len(self) or {*self.symbols} >= BYTES
 

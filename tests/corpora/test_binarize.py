@@ -108,7 +108,7 @@ def test_whole_words_beside_a_shortlist_of_subwords(
     assert case.run() == 0
     (case.folder / "fr").write_text("lower low\n" * 5)
     assert case.run(output=case.folder / "other") == 1
-    assert "fr: holds whole words, but its shortlist subwords; segment the text" in capsys.readouterr().err
+    assert "fr: holds whole words, but its shortlist holds subwords; segment the text" in capsys.readouterr().err
     assert not (case.folder / "other").exists()
 
 
