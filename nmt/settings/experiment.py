@@ -311,18 +311,12 @@ def _check_variants(experiment: Experiment) -> None:
 
 
 def _check_uses(experiment: Experiment) -> None:
-    """Languages differ; compared systems and the text for selection are there; no settings contradict each other."""
+    """Compared systems and the text for selection are there; no settings contradict each other."""
     for key, other in (("bpe", experiment.bpe), ("tokenized", experiment.tokenized)):
         if experiment.has_pieces and other:
             raise UserError(
                 f"config: {key}: sentencepiece reads running text and makes its own pieces; leave one of them out"
             )
-    languages = experiment.languages
-    if languages.source == languages.target:
-        raise UserError(
-            f"config: languages: {languages.source} is source and target, and files are named by their language; "
-            "give one of them another code"
-        )
     select, corpora = experiment.select, experiment.corpora
     if select.scores_pairs and not corpora.in_domain:
         raise UserError(

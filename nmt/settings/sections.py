@@ -22,6 +22,7 @@ from nmt.settings.checks import (
     text,
 )
 from nmt.settings.variant import LARGEST_BATCH, PRECISIONS
+from nmt.system.errors import UserError
 
 WIDEST_BEAM = 1000
 LARGEST_VOCABULARY = 10_000_000
@@ -40,10 +41,17 @@ def language(code: str) -> str:
 
 @dataclass(frozen=True)
 class Languages:
-    """Language codes, as files end: en, eng or en-GB."""
+    """Two language codes, as files end: en, eng or en-GB. Raises UserError where they are the same."""
 
     source: Annotated[str, matching(LANGUAGE, "a language code as en")]
     target: Annotated[str, matching(LANGUAGE, "a language code as fr")]
+
+    def __post_init__(self) -> None:
+        if self.source == self.target:
+            raise UserError(
+                f"config: languages: {self.source} is source and target, and files are named by their language; "
+                "give one of them another code"
+            )
 
 
 @dataclass(frozen=True)

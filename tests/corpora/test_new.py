@@ -184,6 +184,7 @@ def test_languages_and_tokenized_text_may_be_said() -> None:
             "test.fi: is in fi by its name; give de first",
         ),
         (["mine", *FILES, "--languages", "de", "de"], "config: languages: de is source and target"),
+        (["mine", *FILES[:3], "--languages", "de", "de", "--split", "1"], "config: languages: de is source and target"),
         (["mine", *FILES, "--languages", "German", "fi"], "language: expected a language code"),
         (["mine", *FILES[:-3]], "--test: name the test text, or let --split 1000 draw it from --train"),
         (["mine", *FILES[:3]], "--dev: name the text on which a training is scored, or let --split 1000 draw it"),
