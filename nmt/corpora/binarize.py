@@ -122,7 +122,7 @@ def _words(texts: list[Path]) -> Iterator[list[list[str]]]:
 
 
 def _check_segmented(text: Path, shortlist: Shortlist) -> None:
-    """Raise UserError where the shortlist is of subwords, but the text of whole words: most would be unknown."""
+    """Raise UserError where the shortlist holds subwords, but the text whole words, most of which would be unknown."""
     words = (word for line in read_lines(text) for word in split_words(line))
     if shortlist.has_subwords and not any(word.endswith(MARK) or word.startswith(SPACE) for word in words):
         raise UserError(

@@ -81,7 +81,7 @@ def keep_system(configuration: Path, output: Path) -> None:
     """
     folder = output.parent.resolve()
     text = _placed(configuration, lambda path: os.path.relpath(path, folder))
-    with atomic(output) as partial:  # which makes the folder that the paths begin in
+    with atomic(output) as partial:  # makes the folder to which the paths are relative
         plain = [path for path in PATH.findall(text) if not path.endswith(".gz")]
         text += "".join(f"{DIGEST}{sha256(folder / path)} {path}" for path in plain)
         text += f"{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}\n"
