@@ -98,7 +98,7 @@ bench-peers: .venv/made .venv-peers/made
 
 # More processes than two cores need, because some tests mostly wait.
 test: .venv/made
-	python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
+	python -m pytest --numprocesses 6 --dist loadscope --no-loadscope-reorder
 
 # The rest of what continuous integration runs: whole experiments, kernels in Triton's interpreter, killed trainings.
 test-long: .venv/made

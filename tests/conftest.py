@@ -21,10 +21,11 @@ torch.set_num_threads(1)  # the models of the tests are too small to share among
 LMPLZ = Path(__file__).parents[1] / "data" / "tools" / "lmplz"
 
 
-# `make test` gives each module to one of several processes. The longest begin first.
+# `make test` gives each module to one of several processes. The longest begin first, but those that would wait for the
+# experiment that test_reruns runs come last.
 LONGEST = [
-    *("test_slurm", "test_interruptions", "test_data", "test_shards", "test_experiments"),
-    *("test_reruns", "test_wmt15", "test_own_text", "test_elsewhere", "test_workflow", "test_report", "test_documents"),
+    *("test_slurm", "test_reruns", "test_data", "test_own_text", "test_wmt15", "test_interruptions"),
+    *("test_shards", "test_experiments", "test_documents", "test_elsewhere", "test_workflow", "test_report"),
 ]
 
 
