@@ -199,7 +199,7 @@ def file_pairs(minimum: int = 0) -> Check:
     """A list of at least `minimum` pairs of different paths, one pair after the other."""
     path = text()
     return Check(
-        "a list of files, source and target, as [a.en, a.de] or [a.tsv:1, a.tsv:2]"
+        "a list of files, source and target, two different ones for each corpus, as [a.en, a.de] or [a.tsv:1, a.tsv:2]"
         + (", one corpus or more" if minimum else "")
         + f", each {PLAIN}",
         lambda value: (
