@@ -327,8 +327,12 @@ def checks(cls: type) -> dict[str, Check]:
     return {key: one for key, one in declared if isinstance(one, Check)}
 
 
-def _unquoted(value: str) -> Any:
-    """What text would be without quotes: a number, true, false or null; itself if it is none of these."""
+def _unquoted(value: Any) -> Any:
+    """What text, or each text of a list, would be without quotes: a number, true, false or null, where it is one."""
+    if isinstance(value, list):
+        return [_unquoted(one) for one in value]
+    if not isinstance(value, str):
+        return value
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
@@ -348,7 +352,7 @@ def checked(value: Any, check: Check, where: str) -> Any:
             hint = "; float32 holds numbers from 1.2e-38 to 3.4e+38"
         elif isinstance(value, int | float | date) and check.accepts(str(value)):
             hint = "; put it in quotes (in a file, not in --config)"
-        elif isinstance(value, str) and check.accepts(_unquoted(value)):
+        elif check.accepts(_unquoted(value)):
             hint = IS_TEXT
         raise UserError(f"{where}: expected {check.expected}, not {value!r}{hint}")
     return check.form(value)

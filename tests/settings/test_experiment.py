@@ -368,6 +368,7 @@ def test_scripts_of_moses_call_the_programs_beside_them(tmp_path: Path, monkeypa
                 ("translate", "{fallback: 'false'}"),
                 ("defaults", "{dropout: '0.5'}"),
                 ("phrase_based", "'null'"),
+                ("seeds", "['1234', '7']"),
             )
         ),
         (
